@@ -48,8 +48,8 @@ pub struct Record<P> {
     pub pairs: BTreeSet<(Channel, u32)>,
     /// Number of results by kind, as the operation counts them.
     pub kinds: BTreeMap<&'static str, u64>,
-    /// Spans of the judged cases' parameters.
-    pub spans: ParameterSpans,
+    /// Spans of the judged cases' parameters; `None` in a self-check, whose report has none.
+    pub spans: Option<ParameterSpans>,
     /// Seconds of lane and judge.
     pub seconds: f64,
 }
@@ -68,17 +68,17 @@ impl<P> Default for Record<P> {
             faults: Seen::new(),
             pairs: BTreeSet::new(),
             kinds: BTreeMap::new(),
-            spans: ParameterSpans::default(),
+            spans: Some(ParameterSpans::default()),
             seconds: 0.0,
         }
     }
 }
 
 impl<P: Clone> Record<P> {
-    /// Returns a record that counts differences without their deltas.
-    pub(crate) fn without_deltas() -> Self {
+    /// Returns a record for a self-check, without deltas and spans of parameters.
+    pub(crate) fn of_self_check() -> Self {
         let side = || Side { count: Count { by_delta: Deltas::ignored(), ..Count::default() }, ..Side::default() };
-        Self { contract: side(), reference: side(), ..Self::default() }
+        Self { contract: side(), reference: side(), spans: None, ..Self::default() }
     }
 
     /// True if a case gave no result at first.
@@ -99,7 +99,9 @@ impl<P: Clone> Record<P> {
         fault::merge(&mut self.faults, other.faults);
         self.pairs.extend(other.pairs);
         count::add(&mut self.kinds, other.kinds);
-        self.spans.merge(other.spans);
+        if let (Some(spans), Some(others)) = (&mut self.spans, other.spans) {
+            spans.merge(others);
+        }
         self.seconds += other.seconds;
     }
 
@@ -211,13 +213,15 @@ pub(crate) fn judged_into<O: Operation>(
                 .into_iter()
                 .collect(),
         );
-        // Consecutive cases often have the same parameters.
-        if spanned.replace(&expected_case.case.params) != Some(&expected_case.case.params) {
-            record.pairs.extend((O::CAPABILITIES.counted.pairs)(&expected_case.case.params));
-            record.spans.add(&written::<O>(kernel.name, &expected_case.case.params));
+        if let Some(spans) = &mut record.spans {
+            // Consecutive cases often have the same parameters.
+            if spanned.replace(&expected_case.case.params) != Some(&expected_case.case.params) {
+                record.pairs.extend((O::CAPABILITIES.counted.pairs)(&expected_case.case.params));
+                spans.add(&written::<O>(kernel.name, &expected_case.case.params));
+            }
+            spans.note("results", (outs.len() / element.words()) as f64);
+            spans.note("misalign", expected_case.case.misalign as f64);
         }
-        record.spans.note("results", (outs.len() / element.words()) as f64);
-        record.spans.note("misalign", expected_case.case.misalign as f64);
         let Some(reference) = &expected_case.reference else { continue };
         let due = match differs(reference, outs) {
             true => classify_by_path(path, &element, expected_case, outs, &faulty),

@@ -46,6 +46,13 @@ impl Compared<'_> {
             return found;
         }
         let is_faulty = |index: usize| self.faulty.get(index).is_some_and(Option::is_some);
+        // Neighbours mostly share a group, whose counts are added to the map at its end.
+        let (mut group, mut counts) = (0, [0, 0]);
+        let mut add = |group: usize, counts: [usize; 2]| {
+            if counts[0] > 0 {
+                found.entry(group).or_default().iter_mut().zip(counts).for_each(|(sum, n)| *sum += n);
+            }
+        };
         for (index, (expected, out)) in self.expected.chunks(words).zip(self.outs.chunks(words)).enumerate() {
             if is_all(expected, out) {
                 count.inputs += 1;
@@ -56,19 +63,28 @@ impl Compared<'_> {
                 continue;
             }
             count.inputs += 1;
-            if !(excused && is_faulty(index)) {
-                let [differ, faulty] = found.entry(self.groups.get(index).copied().unwrap_or(0)).or_default();
-                *differ += 1;
-                *faulty += usize::from(is_faulty(index));
-                let place = match expected {
-                    [Some(one)] => self.element.place(slice::from_ref(one)),
-                    words => self.element.place(&words.iter().copied().flatten().collect::<Vec<_>>()),
-                };
-                let delta = self.element.place(out).saturating_sub(place);
-                count.differs(delta, None, 1);
+            if excused && is_faulty(index) {
+                continue;
             }
+            let own = self.groups.get(index).copied().unwrap_or(0);
+            if own != group {
+                add(std::mem::replace(&mut group, own), std::mem::take(&mut counts));
+            }
+            counts[0] += 1;
+            counts[1] += usize::from(is_faulty(index));
+            count.differs(self.delta(expected, out), None, 1);
         }
+        add(group, counts);
         found
+    }
+
+    /// Returns the distance of a result from its expected words.
+    fn delta(&self, expected: &[Option<i32>], out: &[i32]) -> i64 {
+        let place = match expected {
+            [Some(one)] => self.element.place(slice::from_ref(one)),
+            words => self.element.place(&words.iter().copied().flatten().collect::<Vec<_>>()),
+        };
+        self.element.place(out).saturating_sub(place)
     }
 }
 

@@ -46,7 +46,8 @@ pub(crate) fn add<O: Operation>(
         if against == Against::Contract {
             declare(&mut row, &record.faults);
             row.kinds = owned(&record.kinds);
-            (row.sizes, row.ranges) = (record.spans.sizes(), record.spans.ranges());
+            (row.sizes, row.ranges) =
+                record.spans.iter().map(|spans| (spans.sizes(), spans.ranges())).next().unwrap_or_default();
         }
         row.examples = examples(&row, &mismatches);
         section.mismatches.extend(mismatches);

@@ -121,13 +121,24 @@ pub fn float(format: Format, bits: u64) -> String {
         Float::Finite { value, .. } => value.to_f64(),
     };
     let reads_back = |text: &String| float_bits(format, text) == Some(bits);
-    let texts = (0..17).map(|digits| format!("{value:.digits$e}"));
+    // The standard library knows how many digits tell a float from its neighbours, for its own two formats.
+    let least = match format {
+        Format::F32 => digits(&format!("{:e}", value as f32)),
+        Format::F64 => digits(&format!("{value:e}")),
+        Format::F16 | Format::Bf16 => 1,
+    };
+    let texts = (least - 1..17).map(|digits| format!("{value:.digits$e}"));
     let shortest = texts.into_iter().find(reads_back).unwrap_or_else(|| format!("{value:e}"));
     let (mantissa, exponent) = shortest.split_once('e').unwrap_or((&shortest, "0"));
     match exponent.parse::<i32>() {
         Ok(exponent) if (-7..17).contains(&exponent) => plain(mantissa, exponent),
         _ => shortest,
     }
+}
+
+/// Returns the number of digits before the exponent.
+fn digits(text: &str) -> usize {
+    text.bytes().take_while(|byte| *byte != b'e').filter(u8::is_ascii_digit).count()
 }
 
 /// Formats mantissa and exponent as a plain decimal: `-1.25` and 1 give `-12.5`.

@@ -20,7 +20,7 @@ use crate::run::answers::{Answers, answers, outs, tried};
 use crate::run::subject::{ExpectedCase, identity, sized};
 use crate::units::Placed;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use tiebreak_common::budget::Effort;
 use tiebreak_common::class::Class;
 use tiebreak_common::parallel;
@@ -34,51 +34,60 @@ use tiebreak_reports::text as words;
 const FEW: usize = 8;
 
 /// Sampling rate of cases for a mutant, which runs all cases only if the sample does not detect it with the right class.
-const ONE_IN: u32 = 4;
+const ONE_IN: u32 = 8;
 
-/// Cases of self-checks for a domain and a scheme, prepared once for all kernels and lanes.
-pub struct Trial<O: Operation> {
+/// Cases of self-checks for a kernel's domain and contract, prepared once for all subjects with equal ones and for all lanes.
+struct Trial<'a, O: Operation> {
+    kernel: &'a Kernel<O>,
+    scheme: &'a O::Scheme,
+    seed: u64,
+    specs: &'a [Arc<Spec<O::Params>>],
+    /// Cases of a random sample, so that no rhythm of the plan decides.
+    some: OnceLock<Posed<O>>,
+    /// Cases of all specs, which most mutants do not need.
+    all: OnceLock<Posed<O>>,
+}
+
+/// Cases with the results that a contract expects.
+struct Posed<O: Operation> {
     cases: Vec<ExpectedCase<O::Params>>,
-    /// Random sample of the cases, so that no rhythm of the plan decides.
-    some: Vec<ExpectedCase<O::Params>>,
     /// Number of cases that could not be prepared.
     lost: usize,
 }
 
-impl<O: Operation> Trial<O> {
-    /// Makes the cases of a domain, with the results that a scheme expects.
-    pub fn of(domain: &O::Domain, scheme: &O::Scheme, seed: u64) -> Self {
-        let specs = trial_specs::<O>(domain, seed);
-        let pose = |spec: &Arc<Spec<O::Params>>| {
-            let case = spec.case::<O>(domain, seed)?;
-            Some(ExpectedCase::new(case.clone(), O::expected(scheme, &case).ok()?, None))
-        };
-        Self::whole(specs.iter().filter_map(pose).collect(), specs.len(), seed)
+impl<'a, O: Operation> Trial<'a, O> {
+    /// Takes the specs of the kernel's domain; `scheme` is the kernel's contract.
+    fn new(specs: &'a [Arc<Spec<O::Params>>], kernel: &'a Kernel<O>, scheme: &'a O::Scheme, seed: u64) -> Self {
+        Self { kernel, scheme, seed, specs, some: OnceLock::new(), all: OnceLock::new() }
     }
 
-    /// Makes the cases of specs for a known bug or a control, with the results that the contract expects.
-    fn from_specs(specs: &[Arc<Spec<O::Params>>], (kernel, scheme): (&Kernel<O>, &O::Scheme), seed: u64) -> Self {
-        let own = identity(kernel);
-        let pose = |spec: &Arc<Spec<O::Params>>| {
-            let case = spec.cache.case(|| spec.case::<O>(&kernel.contract.domain, seed).map(sized))?;
-            let (contract, is_new) = spec.cache.expected(&own, || O::expected(scheme, &case)).ok()?;
-            Some(ExpectedCase { case, contract, reference: None, is_new, steps: CaseCache::NOTHING.steps("") })
-        };
-        Self::whole(specs.iter().filter_map(pose).collect(), specs.len(), seed)
-    }
-
-    fn whole(cases: Vec<ExpectedCase<O::Params>>, planned: usize, seed: u64) -> Self {
-        let mut rng = stream(seed, &format!("{}/self-check", O::OP));
+    fn some(&self) -> &Posed<O> {
+        let mut rng = stream(self.seed, &format!("{}/self-check", O::OP));
         // A trial of the operation itself is short and needs no sample.
         let one_in = if O::CAPABILITIES.self_checks.trial.is_some() { 1 } else { ONE_IN };
-        let some = cases.iter().filter(|_| below(&mut rng, one_in) == 0).cloned().collect();
-        Self { lost: planned - cases.len(), some, cases }
+        self.some.get_or_init(|| self.posed(self.specs.iter().filter(|_| below(&mut rng, one_in) == 0)))
     }
 
-    /// Runs all cases.
-    pub fn run(&self, kernel: &Kernel<O>, scheme: &O::Scheme, lane: &Lane) -> Record<O::Params> {
-        run::<O>(lane, kernel, scheme, &[], &self.cases)
+    fn all(&self) -> &Posed<O> {
+        self.all.get_or_init(|| self.posed(self.specs.iter()))
     }
+
+    fn posed<'s>(&self, specs: impl Iterator<Item = &'s Arc<Spec<O::Params>>>) -> Posed<O> {
+        let own = identity(self.kernel);
+        let pose = |spec: &Spec<O::Params>| {
+            let case = spec.cache.case(|| spec.case::<O>(&self.kernel.contract.domain, self.seed).map(sized))?;
+            let (contract, is_new) = spec.cache.expected(&own, || O::expected(self.scheme, &case)).ok()?;
+            Some(ExpectedCase { case, contract, reference: None, is_new, steps: CaseCache::NOTHING.steps("") })
+        };
+        let posed: Vec<_> = specs.map(|spec| pose(spec)).collect();
+        Posed { lost: posed.iter().filter(|case| case.is_none()).count(), cases: posed.into_iter().flatten().collect() }
+    }
+}
+
+/// Runs a kernel on all cases of the self-checks; `scheme` is the kernel's contract.
+pub fn tried_on_all<O: Operation>(kernel: &Kernel<O>, scheme: &O::Scheme, lane: &Lane, seed: u64) -> Record<O::Params> {
+    let specs = trial_specs::<O>(&kernel.contract.domain, seed);
+    run::<O>(lane, kernel, scheme, &[], &Trial::<O>::new(&specs, kernel, scheme, seed).all().cases)
 }
 
 /// Returns the specs of a self-check: the operation's own, or the quick plan without the large cases at which kernels take turns.
@@ -138,7 +147,8 @@ pub fn check_control<O: Operation>(control: &Control<O>, lane: &Lane, seed: u64)
 
 fn alone<O: Operation>(subject: Subject<'_, O>, lane: &Lane, seed: u64) -> Result<SelfCheck, UnknownName> {
     let scheme = contract::<O>(subject.kernel())?;
-    let trial = Trial::of(&subject.kernel().contract.domain, &scheme, seed);
+    let specs = trial_specs::<O>(&subject.kernel().contract.domain, seed);
+    let trial = Trial::<O>::new(&specs, subject.kernel(), &scheme, seed);
     Ok(subject.in_lanes(&scheme, &trial, &[lane]).remove(0))
 }
 
@@ -177,7 +187,7 @@ pub fn of_group<O: Operation>(
     let controls = (O::CAPABILITIES.self_checks.controls)();
     let of_domains = by_domain::<O>(&controls)?;
     let schemes = &of_domains[at];
-    let in_lanes = |trial: &Trial<O>, scheme: &O::Scheme, (place, subject): &(usize, Subject<'_, O>)| {
+    let in_lanes = |trial: &Trial<'_, O>, scheme: &O::Scheme, (place, subject): &(usize, Subject<'_, O>)| {
         let places: Vec<usize> = (0..lanes.len()).filter(|lane| due(&lanes[*lane], subject.kernel())).collect();
         let due: Vec<&Lane> = places.iter().map(|lane| &lanes[*lane]).collect();
         let is_control = matches!(subject, Subject::Control(_));
@@ -187,7 +197,7 @@ pub fn of_group<O: Operation>(
     let Some((_, same)) = schemes.values().next() else { return Ok(Vec::new()) };
     let specs = trial_specs::<O>(&same[0].1.kernel().contract.domain, seed);
     let of_scheme = |(scheme, same): &(O::Scheme, Vec<(usize, Subject<'_, O>)>)| {
-        let trial = Trial::<O>::from_specs(&specs, (same[0].1.kernel(), scheme), seed);
+        let trial = Trial::<O>::new(&specs, same[0].1.kernel(), scheme, seed);
         parallel::map(same, |subject| in_lanes(&trial, scheme, subject)).concat()
     };
     Ok(parallel::map(&schemes.values().collect::<Vec<_>>(), |of| of_scheme(of)).concat())
@@ -216,30 +226,25 @@ impl<'a, O: Operation> Subject<'a, O> {
     }
 
     /// Runs the subject in each lane. The sample is enough for a mutant that every lane detects with the right class.
-    fn in_lanes(self, scheme: &O::Scheme, trial: &Trial<O>, lanes: &[&Lane]) -> Vec<SelfCheck> {
+    fn in_lanes(self, scheme: &O::Scheme, trial: &Trial<'_, O>, lanes: &[&Lane]) -> Vec<SelfCheck> {
         let _doing = doing(|| format!("{} {}: self-check", O::OP, self.kernel().name));
         if matches!(self, Self::Mutant(_)) {
-            let checks = self.on(scheme, (&trial.some, trial.lost), lanes);
+            let checks = self.on(scheme, trial.some(), lanes);
             if checks.iter().all(|check| check.passed) {
                 return checks;
             }
         }
-        self.on(scheme, (&trial.cases, trial.lost), lanes)
+        self.on(scheme, trial.all(), lanes)
     }
 
     /// Runs cases in each lane, and judges the results of the first. In another lane a mutant runs until it is detected: if all results so far and
     /// the result for the first lane's witness equal the first lane's, the verdict is the same. Otherwise the lane is judged separately.
-    fn on(
-        self,
-        scheme: &O::Scheme,
-        (cases, lost): (&[ExpectedCase<O::Params>], usize),
-        lanes: &[&Lane],
-    ) -> Vec<SelfCheck> {
+    fn on(self, scheme: &O::Scheme, Posed { cases, lost }: &Posed<O>, lanes: &[&Lane]) -> Vec<SelfCheck> {
         let [first, others @ ..] = lanes else { return Vec::new() };
         let judged = |lane: &Lane, given: &Answers<O::Params>| {
-            let empty = Record::without_deltas();
+            let empty = Record::of_self_check();
             let record = judged_into::<O>(empty, (lane, self.kernel()), scheme, &[], cases, given);
-            self.seen(scheme, lane, &record, lost)
+            self.seen(scheme, lane, &record, *lost)
         };
         let given = answers::<O>(&Runner::new(first), self.kernel(), cases, false);
         let seen = judged(first, &given);

@@ -14,7 +14,7 @@ use tiebreak_engine::operation::{
     self, Case, CaseSelection, Command, Observed, Wanted, Witness, changes_in, contract, label, scheme_named,
 };
 use tiebreak_engine::run::answers::outs;
-use tiebreak_engine::self_check::mutants::Trial;
+use tiebreak_engine::self_check::mutants::tried_on_all;
 
 /// Reports a finding with its whole case, if no lane of this process shows it or if it is not a differing result.
 pub(super) fn unseen<O: Fuzzed>(kernel: &'static Kernel<O>, case: &Case<O::Params>, reason: &str) -> String {
@@ -36,7 +36,7 @@ pub(super) fn report<O: Fuzzed>(kernel: &'static Kernel<O>, contract: &O::Scheme
     let groups = (O::CAPABILITIES.causes.groups)(contract, &seen.case.params, seen.outs.len());
     let group = first_difference::<O>(domain, &seen).and_then(|first| groups.get(first.index).copied()).unwrap_or(0);
     let causes = changes_in::<O>(group, contract, contract, domain, false);
-    let planned = Trial::<O>::of(domain, contract, 1).run(kernel, contract, &lane);
+    let planned = tried_on_all::<O>(kernel, contract, &lane, 1);
     let words = operation::result_element::<O>(domain, &seen.case.params).words();
     let here = Observed { expected: of_group(&seen.expected, words, &groups, group), ..seen.clone() };
     let known = planned.contract.groups.get(&group).map_or_else(Vec::new, Group::evidence);
