@@ -125,18 +125,20 @@ pub fn write_all(
 ) -> Result<Written, WriteError> {
     create(dir)?;
     let written = Written::under(dir);
+    // Every file draws the same texts, so that they are checked once.
+    let drawn = &*drawable::ledger(ledger);
     let large = || {
-        let mut staged = page(dir, ledger, earlier)?;
+        let mut staged = page(dir, drawn, earlier)?;
         staged.push(Staged::new(&written.mismatches, &mismatches_csv(mismatches))?);
         Ok(staged)
     };
     let small = || {
         Ok([
             Staged::new(&written.ledger, json::pretty(ledger).as_bytes())?,
-            Staged::new(&written.summary, summary::render(ledger, earlier).as_bytes())?,
-            Staged::new(&written.details, markdown::render(ledger).as_bytes())?,
-            Staged::new(&written.junit, junit::render(ledger).as_bytes())?,
-            Staged::new(&written.sarif, sarif::render(ledger).as_bytes())?,
+            Staged::new(&written.summary, summary::drawn(drawn, earlier).as_bytes())?,
+            Staged::new(&written.details, markdown::drawn(drawn).as_bytes())?,
+            Staged::new(&written.junit, junit::drawn(drawn).as_bytes())?,
+            Staged::new(&written.sarif, sarif::drawn(drawn).as_bytes())?,
         ])
     };
     // After a run all other cores are idle.
@@ -156,16 +158,17 @@ pub fn write_all(
 /// Writes the page of a ledger, compared with earlier runs, and the CSV files of its figures. Returns the path of the page.
 pub fn write_report(dir: &Path, ledger: &Ledger, earlier: Earlier<'_>) -> Result<PathBuf, WriteError> {
     create(dir)?;
-    for file in page(dir, ledger, earlier)? {
+    for file in page(dir, &drawable::ledger(ledger), earlier)? {
         file.publish()?;
     }
     clear_figures(dir, ledger);
     Ok(dir.join(REPORT))
 }
 
+/// Makes the page of a ledger whose texts are drawable, and the CSV files of its figures.
 fn page(dir: &Path, ledger: &Ledger, earlier: Earlier<'_>) -> Result<Vec<Staged>, WriteError> {
-    let mut staged = vec![Staged::new(&dir.join(REPORT), html::render(ledger, earlier).as_bytes())?];
-    for (name, contents) in html::csv::files(&drawable::ledger(ledger)) {
+    let mut staged = vec![Staged::new(&dir.join(REPORT), html::drawn(ledger, earlier).as_bytes())?];
+    for (name, contents) in html::csv::files(ledger) {
         create(&dir.join(DIRECTORY))?;
         staged.push(Staged::new(&dir.join(DIRECTORY).join(name), &contents)?);
     }

@@ -12,7 +12,11 @@ use std::time::Duration;
 
 /// Draws a ledger as JUnit XML.
 pub fn render(ledger: &Ledger) -> String {
-    let ledger = &*drawable::ledger(ledger);
+    drawn(&drawable::ledger(ledger))
+}
+
+/// Draws a ledger whose texts are drawable.
+pub(crate) fn drawn(ledger: &Ledger) -> String {
     let mut report = Report::new("tiebreak");
     report.set_time(duration(ledger.seconds));
     report.add_test_suites(ledger.unfinished.as_deref().map(|why| unfinished(why, &ledger.command)));

@@ -28,7 +28,11 @@ struct Section {
 
 /// Draws a ledger as GitHub Markdown.
 pub fn render(ledger: &Ledger) -> String {
-    let ledger = &*drawable::ledger(ledger);
+    drawn(&drawable::ledger(ledger))
+}
+
+/// Draws a ledger whose texts are drawable.
+pub(crate) fn drawn(ledger: &Ledger) -> String {
     let section = |Section { title, body }| format!("## {title}\n\n{body}");
     let sections = sections(ledger).into_iter().map(section);
     std::iter::once(verdict(ledger)).chain(sections).collect::<Vec<_>>().join("\n")

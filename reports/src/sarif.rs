@@ -17,7 +17,11 @@ const PROJECT: &str = env!("CARGO_PKG_REPOSITORY");
 
 /// Draws the findings of a ledger as indented JSON.
 pub fn render(ledger: &Ledger) -> String {
-    let ledger = &*drawable::ledger(ledger);
+    drawn(&drawable::ledger(ledger))
+}
+
+/// Draws a ledger whose texts are drawable.
+pub(crate) fn drawn(ledger: &Ledger) -> String {
     let all = findings::by_severity(ledger);
     let mut classes: Vec<&str> = all.iter().map(|merged| merged.finding.class.as_str()).collect();
     classes.sort_unstable();

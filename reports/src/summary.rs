@@ -38,7 +38,11 @@ const FOLD: usize = 160;
 
 /// Draws a ledger as GitHub Markdown, compared with the last of the earlier runs.
 pub fn render(ledger: &Ledger, earlier: Earlier<'_>) -> String {
-    let ledger = &*drawable::ledger(ledger);
+    drawn(&drawable::ledger(ledger), earlier)
+}
+
+/// Draws a ledger whose texts are drawable.
+pub(crate) fn drawn(ledger: &Ledger, earlier: Earlier<'_>) -> String {
     let old = earlier.runs.last().map(drawable::ledger);
     let title = text::verdict(ledger.verdict);
     let command = code(&cut(&text::one_line(&ledger.command)));

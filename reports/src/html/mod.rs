@@ -71,7 +71,11 @@ struct Page<'a> {
 
 /// Draws the page. `earlier` are the runs before this one.
 pub fn render(ledger: &Ledger, earlier: Earlier<'_>) -> String {
-    let ledger = &*drawable::ledger(ledger);
+    drawn(&drawable::ledger(ledger), earlier)
+}
+
+/// Draws a ledger whose texts are drawable.
+pub(crate) fn drawn(ledger: &Ledger, earlier: Earlier<'_>) -> String {
     let earlier = Earlier { runs: &drawable::ledgers(earlier.runs) };
     let compared: Option<Diff> = earlier.runs.last().map(|old| diff(old, ledger));
     let (heading, measure) = first::heading(ledger);

@@ -1,7 +1,7 @@
 //! Programs of casts and float arithmetic on quantized values, executed by the oracle's steps, and a comparison of two programs on every input.
 
+use hashbrown::HashMap;
 use rayon::prelude::*;
-use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use tiebreak_oracle::arithmetic::Arithmetic;
 use tiebreak_oracle::quantize::{Quantization, Stored};
