@@ -28,7 +28,24 @@ enum BoundCase {
     Requantize(Case<tiebreak_impls::requantize::Params>),
 }
 
+/// Text of a case, the same in each lane.
+#[derive(Clone, Debug, Default)]
+struct Written {
+    case: String,
+    /// True if a run of the case shows the exact value.
+    is_shown: bool,
+}
+
 impl BoundCase {
+    fn written(&self, kernel: &str, exact: i64) -> Written {
+        let case = match self {
+            Self::Matmul(case, _) => spelled::<Matmul>(kernel, case),
+            Self::Dot(case, _) => spelled::<Dot>(kernel, case),
+            Self::Requantize(case) => spelled::<Requantize>(kernel, case),
+        };
+        Written { is_shown: !case.is_empty() && self.is_shown_by_run(kernel, exact), case }
+    }
+
     /// True if a run of this case shows the exact value: the contract covers the case, and the reference gives that value.
     fn is_shown_by_run(&self, kernel: &str, exact: i64) -> bool {
         match self {
@@ -125,11 +142,22 @@ pub fn bounds(names: &[String], lanes: &[Lane], command: &Command) -> Result<Vec
 }
 
 fn show_all(claims: &[Claim], lanes: &[Lane], command: &Command) -> Vec<Bound> {
-    let tasks: Vec<(&Lane, &Claim)> =
-        lanes.iter().flat_map(|lane| claims.iter().map(move |claim| (lane, claim))).collect();
-    let offered = |(lane, claim): &&(&Lane, &Claim)| lane.isa_path(claim.op, claim.kernel).is_some();
-    let tasks: Vec<_> = tasks.iter().filter(offered).collect();
-    parallel::map(&tasks, |(lane, claim)| show(claim, lane, command))
+    let in_lanes = |claim: &Claim| {
+        let offering: Vec<&Lane> =
+            lanes.iter().filter(|lane| lane.isa_path(claim.op, claim.kernel).is_some()).collect();
+        if offering.is_empty() {
+            return Vec::new();
+        }
+        // Operands of whole depth take long to write, so that all lanes share the texts.
+        let written = |probe: &Option<(BoundCase, i64)>| {
+            probe.as_ref().map(|(case, exact)| case.written(claim.kernel, *exact)).unwrap_or_default()
+        };
+        let texts = [&claim.at, &claim.past].map(written);
+        offering.into_iter().map(|lane| show(claim, &texts, lane, command)).collect()
+    };
+    let shown = parallel::map(claims, in_lanes).concat();
+    let of_lane = |lane: &Lane| shown.iter().filter(|bound| bound.lane == lane.name).cloned().collect::<Vec<_>>();
+    lanes.iter().flat_map(of_lane).collect()
 }
 
 /// Splits the named kernels (if `names` is empty, all kernels with bounds) into those that the lane does not offer and those that it offers.
@@ -144,11 +172,11 @@ pub fn not_offered(names: &[String], lane: &Lane) -> (Vec<&'static str>, Vec<&'s
     (kernels(missing), kernels(offered))
 }
 
-fn show(claim: &Claim, lane: &Lane, command: &Command) -> Bound {
-    let run = |probe: &Option<(BoundCase, i64)>| {
-        probe.as_ref().map(|(probe, exact)| witness(claim, probe, *exact, lane, command))
+fn show(claim: &Claim, texts: &[Written; 2], lane: &Lane, command: &Command) -> Bound {
+    let run = |probe: &Option<(BoundCase, i64)>, text: &Written| {
+        probe.as_ref().map(|(probe, exact)| witness(claim, (probe, text), *exact, lane, command))
     };
-    let (at, past) = (run(&claim.at), run(&claim.past));
+    let (at, past) = (run(&claim.at, &texts[0]), run(&claim.past, &texts[1]));
     let right = at.as_ref().is_none_or(|w| matches!(w, Ok(w) if w.got == w.exact));
     let wrong = past.as_ref().is_none_or(|w| matches!(w, Ok(w) if w.got != w.exact));
     // Without an input past the bound, the claim must say that the whole type is safe.
@@ -168,25 +196,21 @@ fn show(claim: &Claim, lane: &Lane, command: &Command) -> Bound {
 
 fn witness(
     claim: &Claim,
-    probe: &BoundCase,
+    (probe, text): (&BoundCase, &Written),
     exact: i64,
     lane: &Lane,
     command: &Command,
 ) -> Result<BoundWitness, Failure> {
-    let (got, case) = match probe {
-        BoundCase::Matmul(case, reading) => {
-            (reading.of(first::<Matmul>(claim, case, lane)?), spelled::<Matmul>(claim, case))
-        }
-        BoundCase::Dot(case, reading) => (reading.of(first::<Dot>(claim, case, lane)?), spelled::<Dot>(claim, case)),
-        BoundCase::Requantize(case) => {
-            (first::<Requantize>(claim, case, lane)?.into(), spelled::<Requantize>(claim, case))
-        }
+    let got = match probe {
+        BoundCase::Matmul(case, reading) => reading.of(first::<Matmul>(claim, case, lane)?),
+        BoundCase::Dot(case, reading) => reading.of(first::<Dot>(claim, case, lane)?),
+        BoundCase::Requantize(case) => first::<Requantize>(claim, case, lane)?.into(),
     };
+    let Written { case, is_shown } = text.clone();
     // If a run of the case would not show the exact value (for example because it exceeds int32), the command shows the bound again instead.
-    let command = if !case.is_empty() && probe.is_shown_by_run(claim.kernel, exact) {
-        format!("{} --case '{case}'", command.kernel(claim.op, claim.kernel, &lane.name))
-    } else {
-        format!("{} bounds --kernel {} --lane {}", called::program(), claim.kernel, lane.name)
+    let command = match is_shown {
+        true => format!("{} --case '{case}'", command.kernel(claim.op, claim.kernel, &lane.name)),
+        false => format!("{} bounds --kernel {} --lane {}", called::program(), claim.kernel, lane.name),
     };
     Ok(BoundWitness { case, got, exact, command })
 }
@@ -200,8 +224,9 @@ fn first<O: Operation>(claim: &Claim, case: &Case<O::Params>, lane: &Lane) -> Re
     outs.first().copied().ok_or(Failure::WrongLength { expected: sizes.outputs, got: 0 })
 }
 
-fn spelled<O: Operation>(claim: &Claim, case: &Case<O::Params>) -> String {
-    let kernel = tiebreak_engine::operation::find::<O>(claim.kernel);
+/// Returns the text of a case; empty for a case without a text.
+fn spelled<O: Operation>(kernel: &str, case: &Case<O::Params>) -> String {
+    let kernel = tiebreak_engine::operation::find::<O>(kernel);
     let arguments = kernel.and_then(|kernel| text::arguments::<O>(&kernel.contract.domain, case));
     arguments.map_or(String::new(), |arguments| words::case(&arguments))
 }
