@@ -187,7 +187,7 @@ impl Operation for Transform {
                 let few = (1..=80).map(|count| Params::Conv2d(channels(count)));
                 convolutions(selection, budget, seed).into_iter().chain(few).collect()
             }
-            Kind::KernelPack | Kind::WeightPrepack => not_large(domain, convolutions(selection, budget, seed)),
+            Kind::KernelPack | Kind::WeightPrepack => not_large(domain, convolutions(selection, budget, seed), budget),
             _ => convolutions(selection, budget, seed),
         };
         let spec = |(i, params): (usize, Params)| {
@@ -296,10 +296,14 @@ const MOST_OF_A_BATCH: usize = 1 << 12;
 /// Upper bound on elements of a case, except for the largest: places of large weights repeat those of small layers.
 const MOST: usize = 1 << 17;
 
+/// Upper bound on elements of the largest case of a short run: a copy of nine million weights takes as long as all other cases.
+const MOST_OF_SHORT_RUN: usize = 1 << 21;
+
 /// Keeps the parameters that are not large, and the largest.
-fn not_large(domain: &Domain, all: Vec<Params>) -> Vec<Params> {
+fn not_large(domain: &Domain, all: Vec<Params>, budget: &Budget) -> Vec<Params> {
     let size = |params: &Params| domain.sizes(params).map_or(0, |sizes| sizes.inputs[0]);
-    let largest = all.iter().max_by_key(|params| size(params)).cloned();
+    let most = if budget.every_tail { usize::MAX } else { MOST_OF_SHORT_RUN };
+    let largest = all.iter().filter(|params| size(params) <= most).max_by_key(|params| size(params)).cloned();
     let small = all.into_iter().filter(|params| size(params) <= MOST);
     let mut out: Vec<Params> = small.collect();
     out.extend(largest.filter(|largest| size(largest) > MOST));
