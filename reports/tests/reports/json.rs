@@ -29,11 +29,10 @@ fn no_reference_is_named_where_there_are_several() {
     assert_eq!(summary.get("reference"), None);
 }
 
-/// Returns the form in the module's documentation, without comments.
+/// Returns the form in the book, without comments.
 fn documented() -> Value {
-    let source = include_str!("../../src/json.rs");
-    let lines = source.lines().filter_map(|line| line.strip_prefix("//!"));
-    let form = lines.skip_while(|line| line.trim() != "```json").skip(1).take_while(|line| line.trim() != "```");
+    let page = include_str!("../../../docs/src/json.md");
+    let form = page.lines().skip_while(|line| *line != "```json").skip(1).take_while(|line| *line != "```");
     let form: Vec<_> = form.map(|line| line.split("//").next().unwrap_or_default()).collect();
     serde_json::from_str(&form.join("\n")).unwrap()
 }

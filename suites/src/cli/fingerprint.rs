@@ -1,36 +1,6 @@
-//! `fingerprint`: schemes and multiplier derivations that are consistent with observed outputs.
+//! `fingerprint`: schemes and multiplier derivations that are consistent with observed outputs. `docs/src/json.md` documents the JSON.
 //!
 //! `--format json` is stable: fields are added within one `format`, but never renamed or changed in meaning.
-//!
-//! ```json
-//! {
-//!   "format": 1,
-//!   "observations": 1,                      // lines of the file
-//!   "consistent": true,                     // true if a candidate is left: the exit code is 0
-//!   "verdict": ["..."],                     // the sentences of the table
-//!   "groups": [{                            // candidates that are left, grouped by equal outputs
-//!     "within": null,                       // or: maximum magnitude of the compared accumulators
-//!     "candidates": [{
-//!       "scheme": "ties-up:wrap",           // label in the list of `schemes`, or a float scheme
-//!       "derivation": "f64",                // null if multipliers are given, or if the scheme takes the scales separately
-//!       "family": "fixed-point",            // or "fixed-point-directed", "float"
-//!       "multiplier": 1527099593, "shift": -6,   // at the first parameters of the file; null for a float scheme
-//!       "explained": 1                      // observations
-//!     }]
-//!   }],
-//!   "excluded": [{                          // excluded candidates, with the fields above and:
-//!     "scheme": "ties-up:wrap", "derivation": "f32", "family": "fixed-point", "multiplier": 1, "shift": -6, "explained": 0,
-//!     "line": 2, "x": 585,                  // the first observation that excludes the candidate
-//!     "expected": 7, "observed": 6          // "expected" is null if the candidate has no answer
-//!   }],
-//!   "next": {                               // input that separates most groups, or null
-//!     "x": 50,
-//!     "parameters": {"si": "0.5", "sw": "0.5", "so": "0.5"},   // or "multiplier" and "shift"
-//!     "zero_point": 0, "min": -2147483648, "max": 2147483647,
-//!     "outputs": [1, 0]                     // for each group, in their order; null if the group has no answer
-//!   }
-//! }
-//! ```
 
 use super::{Listing, print, style, table_within};
 use crate::fingerprint::candidates::{Candidate, Function};

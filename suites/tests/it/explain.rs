@@ -6,6 +6,7 @@ use crate::libraries::{compiled, example};
 use expect_test::expect;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::fs;
 use tiebreak_impls::mutants;
 use tiebreak_oracle::fpm::Scheme;
 
@@ -323,6 +324,12 @@ fn kernels_of_the_callers_are_explained() {
     assert!(found.contains("divide by power of two rounds (ties-away)"), "the steps of the scheme: {found}");
     let kept = printed_by(&format!("{own} --case 'm=1073741824 s=-1 x=4'"), 0);
     assert!(kept.contains("gives what it promises here"), "{kept}");
+    // A program of another type than int8 needs no --type: the case is read in the program's domain.
+    fs::write(work.path().join("k.py"), example("requantize-lines.py", &[(" + (x < 0))", ")")])).expect("written");
+    let lines = "requantize --program 'python3 k.py' --scheme gemmlowp-double --like tflite-requantize-u8";
+    let found = printed_by(&format!("{lines} --case 'm=1073741824 s=-1 x=-2 zero_point=200 min=0 max=255'"), 0);
+    let sentence = " gives 200 where gemmlowp-double gives 199, class tie-direction";
+    assert!(found.contains(sentence), "{found}");
     let outside = printed_by(&format!("{own} --like tvm-requantize-i8 --type uint8 --case 'm=1 s=0 x=1 max=255'"), 2);
     assert!(outside.contains("promises nothing of these parameters"), "{outside}");
     for (arguments, said) in [

@@ -34,7 +34,7 @@ use tiebreak_reports::text as words;
 const FEW: usize = 8;
 
 /// Sampling rate of cases for a mutant, which runs all cases only if the sample does not detect it with the right class.
-const ONE_IN: u32 = 8;
+const ONE_IN: u32 = 4;
 
 /// Cases of self-checks for a kernel's domain and contract, prepared once for all subjects with equal ones and for all lanes.
 struct Trial<'a, O: Operation> {

@@ -77,7 +77,10 @@ pub fn explain<O: Operation>(
     own: Option<OwnKernels<'_>>,
     steps: Steps<O>,
 ) -> Result<(Vec<(&'static str, Json)>, Sheet)> {
-    let evaluated_line = evaluated_line::<O>(wanted)?;
+    let evaluated_line = match own.filter(|_| wanted.ty.is_none()) {
+        Some(own) => in_own_domain::<O>(wanted, own)?,
+        None => evaluated_line::<O>(wanted)?,
+    };
     let element = operation::result_element::<O>(&evaluated_line.domain, &evaluated_line.case.params);
     let words = element.words();
     let mut parties = vec![Party {
@@ -118,6 +121,15 @@ pub fn explain<O: Operation>(
     let count = evaluated_line.expected.len() / words;
     let notes = if count == 1 { Vec::new() } else { vec![format!("result {at} of {count}")] };
     Ok((input, Sheet { exact, notes, rows, comparisons }))
+}
+
+/// Parses the case in the domain of the first kernel of the caller's that takes the case.
+fn in_own_domain<O: Operation>(wanted: &Wanted, own: OwnKernels<'_>) -> Result<EvaluatedLine<O>> {
+    let of_kernel = |name: &String| {
+        evaluated_line::<O>(&Wanted { schemes: Vec::new(), kernels: vec![name.clone()], ..wanted.clone() })
+    };
+    let (taken, refused): (Vec<_>, Vec<_>) = own.names.iter().map(of_kernel).partition(Result::is_ok);
+    taken.into_iter().chain(refused).next().context("the lane offers no kernel")?
 }
 
 /// Number of further cases, of a quick plan, that tell the causes of a caller's kernel apart.
