@@ -15,7 +15,6 @@ use crate::operation::outside::Outside;
 use crate::operation::{self, Kernel, Operation, job};
 use crate::run::answers::{Answers, answers};
 use crate::run::subject::ExpectedCase;
-use serde_json::Value;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -217,7 +216,7 @@ pub(crate) fn judged_into<O: Operation>(
             // Consecutive cases often have the same parameters.
             if spanned.replace(&expected_case.case.params) != Some(&expected_case.case.params) {
                 record.pairs.extend((O::CAPABILITIES.counted.pairs)(&expected_case.case.params));
-                spans.add(&written::<O>(kernel.name, &expected_case.case.params));
+                spans.add(&job::<O>(kernel.name, &expected_case.case.params));
             }
             spans.note("results", (outs.len() / element.words()) as f64);
             spans.note("misalign", expected_case.case.misalign as f64);
@@ -235,11 +234,6 @@ pub(crate) fn judged_into<O: Operation>(
     }
     record.seconds = answers.seconds + begun.elapsed().as_secs_f64();
     record
-}
-
-/// Returns the parameters as a worker reads them; null if they cannot be serialized.
-fn written<O: Operation>(kernel: &str, params: &O::Params) -> Value {
-    serde_json::to_value(job::<O>(kernel, params)).map_or(Value::Null, |mut job| job["params"].take())
 }
 
 /// Counts results that follow a declared deviation.
