@@ -34,8 +34,8 @@ const VECTOR: usize = 8;
 /// Number of bases of a short run, and of other runs; raised to the number of different ranks.
 const BASES: [usize; 2] = [3, 4];
 
-/// Number of candidates in each part of a plan, of a short run and of other runs: the cases with the largest extent.
-const CHOICE: [usize; 2] = [8, 16];
+/// Number of candidates in each part of a plan: the cases with the largest extent.
+const CHOICE: usize = 16;
 
 /// Makes the further cases from some of the operation's own.
 pub(crate) fn plan<O: Operation>(
@@ -44,10 +44,10 @@ pub(crate) fn plan<O: Operation>(
     budget: &Budget,
     seed: u64,
 ) -> Vec<Spec<O::Params>> {
-    let [bases, choice] = [BASES, CHOICE].map(|sizes| sizes[usize::from(budget.every_tail)]);
+    let bases = BASES[usize::from(budget.every_tail)];
     let parts = parts::<O>(domain, own, bases);
     let most = bases.max(parts.len());
-    let candidates = parts.into_iter().flat_map(|part| candidates::<O>(domain, own, part, choice, seed)).collect();
+    let candidates = parts.into_iter().flat_map(|part| candidates::<O>(domain, own, part, seed)).collect();
     let mut out = Vec::new();
     for (base, generator) in chosen::<O>(domain, candidates, most) {
         let sequence = sequences::around::<O>(domain, &base);
@@ -73,17 +73,16 @@ fn fitting<O: Operation>(domain: &O::Domain, own: &[Spec<O::Params>]) -> Vec<usi
     (0..own.len()).filter(|at| each[*at].is_some_and(|len| len <= most)).collect()
 }
 
-/// Returns the `most` cases of a part with the largest extent, and their generators.
+/// Returns the cases of a part with the largest extent, and their generators.
 fn candidates<O: Operation>(
     domain: &O::Domain,
     own: &[Spec<O::Params>],
     mut part: Vec<usize>,
-    most: usize,
     seed: u64,
 ) -> Vec<Candidate<O>> {
     part.sort_by_cached_key(|at| std::cmp::Reverse(extent::<O>(domain, &own[*at].params)));
     let made = |at: usize| Some((own[at].case::<O>(domain, seed)?, own[at].generator));
-    part.into_iter().filter_map(made).filter(|(case, _)| is_varied::<O>(domain, case)).take(most).collect()
+    part.into_iter().filter_map(made).filter(|(case, _)| is_varied::<O>(domain, case)).take(CHOICE).collect()
 }
 
 /// Candidate for a base, with the name of the generator.
