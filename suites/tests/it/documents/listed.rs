@@ -25,6 +25,7 @@ const IDENTIFIED: &str =
 pub(super) const LISTED: &[(&str, Instead, &str)] = &[
     ("cargo xtask test", Xtask, "runs these tests"),
     ("cargo xtask test --only unit --new-seed", Xtask, "runs these tests"),
+    ("cargo xtask test --only lanes", Xtask, "a step of the command that runs these tests"),
     (
         "cargo xtask prove --c docs/examples/prove.c --function once --contract ties-up:wrap --shift=-31..0",
         Parsed,
