@@ -35,8 +35,8 @@ fn two_rows_of_a_block_change_places() {
     let change = Change {
         name: "rows-exchanged",
         file: "matmul/blocks.rs",
-        from: "            let place = panel[at..].iter_mut().step_by(DEPTH);\n            run.iter().zip(place).for_each(|(element, place)| *place = *element);\n",
-        to: "            for (i, element) in run.iter().enumerate() {\n                panel[at + [1, 0, 2, 3][i] * DEPTH] = *element;\n            }\n",
+        from: "places[row * DEPTH] = *element",
+        to: "places[[1, 0, 2, 3][row] * DEPTH] = *element",
     };
     broken(&change, "transform", "tvm-block-transpose", "layout", "rows of each block come in the order [1, 0, 2, 3]");
     broken(&change, "matmul", "arm-uadalp", "layout", "");
