@@ -49,7 +49,7 @@ fn wrong_from_some_result_on() {
         detected(op, kernel, &json!({"from_result": 5_000}), &[]);
     }
     // The corruptor counts the results of its process, so the case alone is right in a new process.
-    detected("instruction", "sqadd.s8", &json!({"from_result": 100_000}), &["depends-on-history"]);
+    detected("instruction", "sqadd.s8", &json!({"from_result": 1_000_000}), &["depends-on-history"]);
     // The longest batch has 1,030 vectors, whose flags follow their 4,120 results.
     detected("instruction", "sqadd.s32", &json!({"from_index": 4120}), &["saturation-flag"]);
     detected("instruction", "sqadd.s32", &json!({"from_index": 4119}), &["value"]);

@@ -16,33 +16,22 @@ pub(super) fn is_exhaustive(domain: Domain) -> bool {
     domain == Domain::lane_wise(8)
 }
 
-/// Returns cases of the pairs, then cases of every number of vectors in which all lanes differ. A vector holds a single pair; in a short run, a vector
-/// of an instruction without an effect between lanes holds a pair in each lane, because single pairs take ten times as long under an emulator.
+/// Returns cases in which each vector holds a single pair, then cases of every number of vectors in which all lanes differ.
 pub(super) fn plan(domain: Domain, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     let bytes = domain.a.bits == 8;
     let pairs = if bytes { all_bytes(domain) } else { sampled(domain, budget.instruction_pairs, seed) };
-    let is_lane_wise = domain == Domain::lane_wise(domain.a.bits);
-    let mut out: Vec<_> = match is_lane_wise && !budget.every_tail {
-        true => pairs.chunks(VECTORS * domain.lanes()).map(|pairs| pair_a_lane(domain, pairs)).collect(),
-        false => pairs.chunks(VECTORS).enumerate().map(|(i, pairs)| one_pair(domain, i, pairs)).collect(),
-    };
+    let mut out: Vec<_> = pairs.chunks(VECTORS).enumerate().map(|(i, pairs)| one_pair(domain, i, pairs)).collect();
     // Every number of vectors up to 80, and more vectors than a kernel may process at a time.
     let lengths = [VECTORS].into_iter().chain(1..=80).chain(LONG);
     out.extend(lengths.enumerate().map(|(i, vectors)| mixed(domain, i, vectors)));
-    if is_lane_wise {
-        let both: Vec<(i32, i32)> = equal(domain, seed).into_iter().map(|value| (value, value)).collect();
-        out.extend(both.chunks(VECTORS * domain.lanes()).map(|pairs| pair_a_lane(domain, pairs)));
+    if domain == Domain::lane_wise(domain.a.bits) {
+        let both = equal(domain, seed);
+        out.extend(both.chunks(VECTORS * domain.lanes()).map(|values| {
+            let fills = [Fill::Given(values.to_vec()), Fill::Given(values.to_vec()), Fill::None];
+            Spec::new(Params { vectors: values.len() / domain.lanes() }, fills, 0).by("another pair in each lane")
+        }));
     }
     out
-}
-
-/// Builds a case with a pair in each lane of an instruction without accumulators. The last pair fills the last vector.
-fn pair_a_lane(domain: Domain, pairs: &[(i32, i32)]) -> Spec<Params> {
-    let vectors = pairs.len().div_ceil(domain.lanes());
-    let lane = |at: usize| pairs[at.min(pairs.len() - 1)];
-    let (first, second) = (0..vectors * domain.lanes()).map(lane).unzip();
-    let fills = [Fill::Given(first), Fill::Given(second), Fill::None];
-    Spec::new(Params { vectors }, fills, 0).by("another pair in each lane")
 }
 
 /// Builds a case with one vector for each pair. An instruction of one operand gets the pair in adjacent lanes; accumulators have various fills.
