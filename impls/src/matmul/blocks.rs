@@ -46,7 +46,7 @@ pub(super) fn block_transpose_padded<T: Copy>(rows: usize, columns: usize, pad: 
         let mut panels = out.chunks_exact_mut(panel).map(|panel| &mut panel[at..]);
         // `runs` is the first operand: as the second one, it would lose the panel of the rest.
         runs.iter().zip(panels.by_ref()).for_each(|(run, panel)| scatter(run, panel));
-        panels.into_iter().take(1).for_each(|panel| scatter(rest, panel));
+        panels.take(1).for_each(|panel| scatter(rest, panel));
     }
 }
 
