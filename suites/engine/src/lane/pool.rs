@@ -173,7 +173,8 @@ impl Lane {
                 let modules = command.iter().filter(|argument| *argument == MODULE).count();
                 // The promise of a library is JSON.
                 let is_json = |argument: &&String| argument.starts_with('{');
-                let program = command.iter().take_while(|argument| *argument != MODULE && !is_json(argument));
+                let program =
+                    command.iter().take_while(|argument| *argument != MODULE).filter(|argument| !is_json(argument));
                 let program = program.map(name).collect::<Vec<_>>().join(" ");
                 let program = bounded(&program, MOST_COMMAND);
                 match &self.compiler {

@@ -47,7 +47,7 @@ pub(crate) fn add<O: Operation>(
             declare(&mut row, &record.faults);
             row.kinds = owned(&record.kinds);
             (row.sizes, row.ranges) =
-                record.spans.iter().map(|spans| (spans.sizes(), spans.ranges())).next().unwrap_or_default();
+                record.spans.as_ref().map(|spans| (spans.sizes(), spans.ranges())).unwrap_or_default();
         }
         row.examples = examples(&row, &mismatches);
         section.mismatches.extend(mismatches);
