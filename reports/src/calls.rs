@@ -19,19 +19,15 @@ fn rows(ledger: &Ledger) -> impl Iterator<Item = &Row> {
     ledger.rows.iter().filter(counted)
 }
 
-/// `at least 612 a kernel and lane: at 95 % confidence, faults are rarer than 1 in 204 calls`.
+/// `each kernel was called at least 612 times in each lane: at 95 % confidence, random faults are rarer than 1 in 204 calls`.
 pub(crate) fn sentence(ledger: &Ledger) -> Option<String> {
     let least = rows(ledger).map(|row| row.calls).min()?;
     let calls = count(least);
-    Some(match excluded(least) {
-        Some(n) => {
-            format!(
-                "at least {calls} a kernel and lane: at 95 % confidence, faults are rarer than 1 in {} calls",
-                count(n)
-            )
-        }
-        None => format!("at least {calls} a kernel and lane: too few to exclude any rate of faults"),
-    })
+    let excludes = match excluded(least) {
+        Some(n) => format!("at 95 % confidence, random faults are rarer than 1 in {} calls", count(n)),
+        None => "too few to exclude any rate of faults".to_owned(),
+    };
+    Some(format!("each kernel was called at least {calls} times in each lane: {excludes}"))
 }
 
 /// Calls of each kernel in each lane, with the excluded rate of faults.

@@ -315,10 +315,12 @@ fn agreements(ledger: &Ledger) -> Option<Check> {
     let inside = ledger.agreements.iter().filter(|a| a.differ > 0).count();
     let (comparisons, equal) = (plural(all, "comparison"), all - differ);
     let sentence = match differ {
-        0 => format!("{comparisons}, all equal"),
-        _ if inside == 0 => format!("{comparisons}: {equal} equal, {differ} differ where no contract gives a value"),
+        0 => format!("{comparisons} of kernels and lanes, all equal"),
+        _ if inside == 0 => {
+            format!("{comparisons} of kernels and lanes: {equal} equal, {differ} differ if no contract gives a value")
+        }
         _ => format!(
-            "{comparisons}: {equal} equal, {differ} differ, of these {inside} also where a contract gives a value"
+            "{comparisons} of kernels and lanes: {equal} equal, {differ} differ, {inside} of them also if a contract gives a value"
         ),
     };
     (all > 0).then_some(Check { name: "to the bit", sentence, passed: true })

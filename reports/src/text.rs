@@ -305,5 +305,5 @@ pub fn bounds(all: &[Bound]) -> String {
     let shown = all.iter().filter(|b| b.shown).count();
     let open = all.len() - shown;
     let failed = if open == 0 { String::new() } else { format!(", {open} not shown") };
-    format!("{} right at the bound and wrong one past it{failed}", plural(shown, "statement"))
+    format!("{}: sums are exact at the bound and wrong one past it{failed}", plural(shown, "bound"))
 }

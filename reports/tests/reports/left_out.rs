@@ -114,7 +114,7 @@ fn what_a_lane_is_spared_is_named() {
 fn a_lane_without_self_checks_and_a_position() {
     let unchecked = ["fpm", "dot"].map(|op| Unchecked { op: op.into(), lane: "mine".into() }).to_vec();
     let ledger = Ledger { unchecked, positions: vec![sample::position()], ..sample::holding() };
-    let expected = "no self-check in this lane: mine (fpm, dot), whose worker offers no mutant and no control";
+    let expected = "self-checks did not run in lane mine (fpm, dot): its worker offers no mutant and no control";
     assert_eq!(beneath(&ledger, "Self-check")[1], expected);
     let without = Ledger { self_checks: Vec::new(), ..ledger.clone() };
     assert_eq!(beneath(&without, "Self-check"), [expected]);

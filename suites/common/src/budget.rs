@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Effort {
-    /// Half a minute: catalogue, directed inputs, a few random inputs, every position; only a sample in lanes that run identical code.
+    /// A quarter of a minute: catalogue, directed inputs, a few random inputs, every position; only a sample in lanes that run identical code.
     Quick,
     /// A minute: as quick, with many more parameters.
     Standard,

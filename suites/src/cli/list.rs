@@ -11,7 +11,10 @@ use tiebreak_oracle::scheme::Described;
 /// Arguments of `kernels` and `schemes`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Operation; may be repeated [default: all]
+    /// Operation to list [default: all]
+    #[arg(value_name = "OP")]
+    ops: Vec<String>,
+    /// Operation to list, as OP; may be repeated
     #[arg(long, value_name = "NAME")]
     op: Vec<String>,
     /// Output format; CSV has one line for each kernel or scheme
@@ -22,10 +25,11 @@ pub(super) struct Args {
 impl Args {
     /// Returns a filter that is true for the requested operations. Fails for an unknown operation and names the nearest.
     fn asked(&self) -> Result<impl Fn(&str) -> bool> {
-        if let Some(other) = self.op.iter().find(|op| !OPS.contains(&op.as_str())) {
+        let asked: Vec<&String> = self.ops.iter().chain(&self.op).collect();
+        if let Some(other) = asked.iter().find(|op| !OPS.contains(&op.as_str())) {
             return Err(unknown("operation", other, OPS.iter().copied()).into());
         }
-        Ok(|op: &str| self.op.is_empty() || self.op.iter().any(|asked| asked == op))
+        Ok(move |op: &str| asked.is_empty() || asked.iter().any(|asked| *asked == op))
     }
 }
 

@@ -185,7 +185,7 @@ fn a_lane_of_ones_own_is_asked_for_what_it_offers() {
     let run = verify_in(&file, &["--op=fpm", "--effort=quick", "--lane=mine"]).exits(0);
     let offers = format!("mine: the worker offers 1 of {} kernels of fpm", fpm_kernels());
     assert!(run.stdout.contains(&offers), "{}", run.printed());
-    assert!(run.stdout.contains("no self-check in this lane: mine (fpm)"), "{}", run.printed());
+    assert!(run.stdout.contains("self-checks did not run in lane mine (fpm)"), "{}", run.printed());
     let ledger = run.ledger();
     assert_eq!(planned(&ledger, "tflite-single", "mine", "pair")["dropped"][0]["why"], "not-offered");
     assert_eq!(ledger["unchecked"], json!([{"op": "fpm", "lane": "mine"}]));

@@ -40,6 +40,16 @@ fn every_kernel_of_every_operation_is_listed_and_the_scheme_that_it_promises() {
     assert!(table.contains("mlir-qcast") && table.contains("mlir-dcast"), "{table}");
 }
 
+/// A reader's first try was `schemes requantize`, which was rejected.
+#[test]
+fn an_operation_is_listed_by_its_name_alone() {
+    let by_option = |command: &str| tiebreak(&[command, "--op=pool", "--op=exp"]).exits(0).stdout;
+    for command in ["kernels", "schemes"] {
+        assert_eq!(tiebreak(&[command, "pool", "exp"]).exits(0).stdout, by_option(command), "{command}");
+        refused(&tiebreak(&[command, "poool"]), &["unknown operation `poool`", "pool"]);
+    }
+}
+
 /// `all` is the same as no operation: given parameters select the operations that accept them.
 #[test]
 fn all_operations_by_name() {
