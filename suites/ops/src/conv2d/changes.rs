@@ -3,7 +3,7 @@
 use super::geometry::first_repeated;
 use super::{Conv2d, geometry, products, transposed};
 use crate::matmul::{orders, other_sign, reproduced, widths, wrapped_to, wrapping};
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::operation::{Case, Change, Expected, Observed, Operation};
 use tiebreak_impls::conv2d::{Domain, Params};
 use tiebreak_oracle::matmul::Scheme;

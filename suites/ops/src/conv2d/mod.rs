@@ -16,11 +16,10 @@ use crate::matmul::Matmul;
 use crate::types;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
-use tiebreak_common::budget::Budget;
-use tiebreak_engine::operation::fields::{self, Field};
+use tiebreak_common::Budget;
 use tiebreak_engine::operation::{
-    Arguments, Capabilities, Case, CaseError, CaseSelection, Change, Counted, Expected, Operation, Options, Parameter,
-    ParameterCoverage, SharedCode, Spec, Unposable, Wanted, kernels,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Change, Counted, Expected, Field, Operation, Options,
+    Parameter, ParameterCoverage, SharedCode, Spec, Unposable, Wanted, fields, kernels,
 };
 use tiebreak_impls::conv2d::transposed::takes;
 use tiebreak_impls::conv2d::{Domain, Params, Run};

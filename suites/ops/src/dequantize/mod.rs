@@ -7,9 +7,7 @@ use crate::quantize::{isolate_result, smaller};
 use crate::quantized::{self, places, plan, quantizations};
 use rand_chacha::ChaCha8Rng;
 use rug::{Integer, Rational};
-use tiebreak_common::budget::Budget;
-use tiebreak_common::class::Class;
-use tiebreak_common::stream::{int32, stream};
+use tiebreak_common::{Budget, Class, int32, stream};
 use tiebreak_engine::operation::element::bits;
 use tiebreak_engine::operation::fault::KnownFault;
 use tiebreak_engine::operation::{

@@ -9,13 +9,11 @@ use crate::matmul::{read_otherwise, round_24};
 use crate::types;
 use rug::Integer;
 use std::ops::RangeInclusive;
-use tiebreak_common::budget::Budget;
-use tiebreak_common::class::Class;
+use tiebreak_common::{Budget, Class};
 use tiebreak_engine::lane::runner::Runner;
-use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
-    Arguments, Capabilities, Case, CaseError, CaseSelection, Change, Expected, Operation, Spec, SweepOutcome, Sweeps,
-    Tensors, Unposable, Wanted, Witnesses, fill,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Change, Expected, Field, Operation, Spec, SweepOutcome,
+    Sweeps, Tensors, Unposable, Wanted, Witnesses, fields, fill,
 };
 use tiebreak_impls::dot::{Domain, Params, Run};
 use tiebreak_impls::kernel::Kernel;

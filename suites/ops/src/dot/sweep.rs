@@ -4,7 +4,7 @@ use super::Dot;
 use rug::Integer;
 use std::collections::BTreeMap;
 use std::time::Instant;
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::case::text;
 use tiebreak_engine::count::Count;
 use tiebreak_engine::lane::runner::Runner;

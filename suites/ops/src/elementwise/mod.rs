@@ -14,8 +14,7 @@ mod presented;
 pub mod sub;
 
 use crate::types;
-use tiebreak_engine::operation::fields::{self, Field};
-use tiebreak_engine::operation::{Arguments, Case, CaseError, arguments, fill};
+use tiebreak_engine::operation::{Arguments, Case, CaseError, Field, arguments, fields, fill};
 use tiebreak_engine::run::shrink;
 use tiebreak_impls::element::Element;
 use tiebreak_impls::elementwise::{Operand, Params};

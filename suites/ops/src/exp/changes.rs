@@ -1,7 +1,7 @@
 //! Changes that a kernel may make to an exponential.
 
 use super::Exp;
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::operation::{Case, Change};
 use tiebreak_impls::exp::Params;
 use tiebreak_oracle::exp::{INTEGER_BITS, Printed, Scheme};

@@ -8,12 +8,11 @@ mod sweep;
 
 use crate::types;
 use std::ops::RangeInclusive;
-use tiebreak_common::budget::Budget;
+use tiebreak_common::Budget;
 use tiebreak_engine::lane::runner::Runner;
-use tiebreak_engine::operation::fields::{self, Field};
 use tiebreak_engine::operation::{
-    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Expected, Operation, Spec, SweepOutcome,
-    Sweeps, Tensors, Unposable, Wanted, Witnesses,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Expected, Field, Operation, Spec,
+    SweepOutcome, Sweeps, Tensors, Unposable, Wanted, Witnesses, fields,
 };
 use tiebreak_impls::exp::{self as impls, Domain, Params, Run};
 use tiebreak_impls::kernel::Kernel;

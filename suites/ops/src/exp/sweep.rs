@@ -2,7 +2,7 @@
 
 use super::{Exp, REFERENCE, USUAL};
 use std::time::Instant;
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::case::text;
 use tiebreak_engine::count::Count;
 use tiebreak_engine::lane::runner::Runner;

@@ -16,8 +16,7 @@ use crate::{listing, types};
 use promised::{Promised, ShiftDirection};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use tiebreak_common::budget::Budget;
-use tiebreak_common::class::Class;
+use tiebreak_common::{Budget, Class};
 use tiebreak_engine::operation::{
     Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Control, Counted, Deviations, Expected,
     Observed, Operation, Options, Parameter, ParameterCoverage, SelfChecks, Spec, Spelling, Sweeps, Tensors, Unposable,

@@ -4,7 +4,7 @@
 use super::Fused;
 use super::part_changes::{Sums, requantized, total};
 use crate::requantize::{multiply, plain};
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::operation::{Case, Change, Expected};
 use tiebreak_impls::requantize;
 use tiebreak_oracle::requantize::{Definition, Scheme};

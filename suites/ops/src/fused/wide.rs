@@ -4,7 +4,7 @@ use super::Fused;
 use super::part_changes::{Sums, total};
 use crate::fpm::hypotheses::{Hypothesis, hypotheses};
 use crate::requantize::multiply;
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::operation::{Case, Change, Expected};
 use tiebreak_impls::fpm::Channel;
 use tiebreak_oracle::fpm::Parameters;

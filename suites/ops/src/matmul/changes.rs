@@ -1,7 +1,7 @@
 //! Changes that a kernel may make to a matrix product. Each change predicts every result from the scheme with one modification.
 
 use super::{Matmul, nibbles};
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::operation::{Case, Change, Expected, Observed, Operation};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::matmul::{Domain, Params};

@@ -13,11 +13,10 @@ mod presented;
 use crate::types;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
-use tiebreak_common::budget::Budget;
-use tiebreak_engine::operation::fields::{self, Field};
+use tiebreak_common::Budget;
 use tiebreak_engine::operation::{
-    Arguments, Capabilities, Case, CaseError, CaseSelection, Change, Counted, Expected, Operation, Options, Parameter,
-    ParameterCoverage, Spec, Unposable, Wanted,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Change, Counted, Expected, Field, Operation, Options,
+    Parameter, ParameterCoverage, Spec, Unposable, Wanted, fields,
 };
 use tiebreak_impls::element::Element;
 use tiebreak_impls::kernel::Kernel;

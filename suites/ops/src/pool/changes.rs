@@ -1,7 +1,7 @@
 //! Changes that a kernel may make to a pooling.
 
 use super::{Pool, parts, pooling, windows};
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::operation::{Case, Change};
 use tiebreak_impls::pool::{Domain, Params};
 use tiebreak_oracle::pool::{Definition, Pooling, Scheme};

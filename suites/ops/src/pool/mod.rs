@@ -11,11 +11,10 @@ mod windows;
 use crate::elementwise::operand;
 use crate::types;
 use std::ops::RangeInclusive;
-use tiebreak_common::budget::Budget;
-use tiebreak_engine::operation::fields::{self, Field};
+use tiebreak_common::Budget;
 use tiebreak_engine::operation::{
-    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Counted, Expected, Operation, Options,
-    ReferenceOption, Spec, Tensors, Unposable, Wanted, arguments,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Counted, Expected, Field, Operation,
+    Options, ReferenceOption, Spec, Tensors, Unposable, Wanted, arguments, fields,
 };
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::pool::{self as impls, Counted as Counts, Domain, Operand, Params, Run, Scales};

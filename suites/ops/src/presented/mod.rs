@@ -5,13 +5,15 @@ pub mod fitting;
 pub mod sample;
 
 use crate::explain::steps::{self, Steps};
-use crate::fuzzing::tensor::Fuzzed;
+use crate::fuzzing::Fuzzed;
 use crate::registry::{Visitor, visit_tensors};
-use fitting::Fitting;
-use sample::{Drawn, Sample};
+use sample::Sample;
 use serde_json::Value;
 use tiebreak_engine::operation::job;
 use tiebreak_impls::operation::Operation as _;
+
+pub use fitting::Fitting;
+pub(crate) use sample::Drawn;
 
 /// Presentation of an operation.
 pub trait Presented: Fuzzed {

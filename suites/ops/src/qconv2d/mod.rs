@@ -17,11 +17,10 @@ use crate::pairs::{self, Lists};
 use crate::types;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
-use tiebreak_common::budget::Budget;
-use tiebreak_engine::operation::fields::{self, Field};
+use tiebreak_common::Budget;
 use tiebreak_engine::operation::{
-    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Counted, Deviations, Expected, Layer,
-    Operation, Options, Parameter, ParameterCoverage, Spec, Unposable, Wanted, arguments,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Counted, Deviations, Expected, Field,
+    Layer, Operation, Options, Parameter, ParameterCoverage, Spec, Unposable, Wanted, arguments, fields,
 };
 use tiebreak_impls::contract::Domain as Multipliers;
 use tiebreak_impls::kernel::Kernel;

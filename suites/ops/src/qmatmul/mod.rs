@@ -13,11 +13,10 @@ use crate::fused::{Fused, Promised, part_changes};
 use crate::matmul::Matmul;
 use crate::types;
 use std::ops::RangeInclusive;
-use tiebreak_common::budget::Budget;
-use tiebreak_engine::operation::fields::{self, Field};
+use tiebreak_common::Budget;
 use tiebreak_engine::operation::{
-    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Counted, Deviations, Expected, Operation,
-    Spec, Unposable, Wanted, arguments,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Counted, Deviations, Expected, Field,
+    Operation, Spec, Unposable, Wanted, arguments, fields,
 };
 use tiebreak_impls::contract::Domain as Multipliers;
 use tiebreak_impls::element::Element;

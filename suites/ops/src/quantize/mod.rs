@@ -7,7 +7,7 @@ mod smaller;
 pub mod sweep;
 
 use crate::quantized::{self, places, plan, quantizations};
-use tiebreak_common::budget::Budget;
+use tiebreak_common::Budget;
 use tiebreak_engine::operation::element::bits;
 use tiebreak_engine::operation::fault::KnownFault;
 use tiebreak_engine::operation::{

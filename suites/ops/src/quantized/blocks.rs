@@ -2,7 +2,7 @@
 
 use super::plan::{Elements, filled, new_types, spec};
 use super::quantizations;
-use tiebreak_common::budget::Budget;
+use tiebreak_common::Budget;
 use tiebreak_engine::operation::Spec;
 use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Container, Finest, Granularity, Params, Quantized, Scale};

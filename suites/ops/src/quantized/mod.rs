@@ -12,8 +12,7 @@ mod ranks;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use tiebreak_common::budget::Budget;
-use tiebreak_common::class::Class;
+use tiebreak_common::{Budget, Class};
 use tiebreak_engine::operation::fault::KnownFault;
 use tiebreak_engine::operation::parameter_coverage::distinct;
 use tiebreak_engine::operation::{

@@ -3,7 +3,7 @@
 use super::plan::{Elements, spec};
 use super::{format, quantizations, random};
 use rug::Rational;
-use tiebreak_common::budget::Budget;
+use tiebreak_common::Budget;
 use tiebreak_engine::operation::Spec;
 use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Granularity, Params, Quantized, Scale, Storage};

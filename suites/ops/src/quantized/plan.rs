@@ -3,10 +3,8 @@
 use super::{blocks, covers, domains, overflow, places, quantizations, random, ranks};
 use rand_chacha::ChaCha8Rng;
 use rug::Rational;
-use tiebreak_common::budget::Budget;
-use tiebreak_common::sizes;
-use tiebreak_engine::operation::fill::Fill;
-use tiebreak_engine::operation::{CaseSelection, Spec, by, in_turns};
+use tiebreak_common::{Budget, sizes};
+use tiebreak_engine::operation::{CaseSelection, Fill, Spec, by, in_turns};
 use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Container, Expressed, Finest, Granularity, Params, Quantized, Scale, Storage};
 use tiebreak_impls::shape::MAX_ELEMENTS;

@@ -1,9 +1,7 @@
 //! Presentation of the casts.
 
 use crate::dequantize::Dequantize;
-use crate::presented::Presented;
-use crate::presented::fitting::Fitting;
-use crate::presented::sample::Drawn;
+use crate::presented::{Drawn, Fitting, Presented};
 use crate::quantize::Quantize;
 use tiebreak_impls::quantized::{Container, Expressed, Granularity, Params, Quantized, Scale};
 

@@ -4,9 +4,7 @@
 use super::plan::{Elements, spec};
 use super::{format, places, quantizations};
 use rand_chacha::ChaCha8Rng;
-use tiebreak_common::budget::Budget;
-use tiebreak_common::sizes;
-use tiebreak_common::stream::{below, int32, stream};
+use tiebreak_common::{Budget, below, int32, sizes, stream};
 use tiebreak_engine::operation::Spec;
 use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Container, Expressed, Finest, Granularity, Params, Quantized, Scale, Storage};

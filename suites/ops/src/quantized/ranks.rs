@@ -2,8 +2,7 @@
 
 use super::plan::{Elements, spec};
 use super::random;
-use tiebreak_common::budget::Budget;
-use tiebreak_common::stream::stream;
+use tiebreak_common::{Budget, stream};
 use tiebreak_engine::operation::Spec;
 use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Container, Granularity, Params, Storage};

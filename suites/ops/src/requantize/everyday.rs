@@ -1,7 +1,7 @@
 //! Simple mistakes in a requantization: a sign, another channel's parameters, a missing bound, a lost tail, and one half added in f32.
 
 use super::{Promised, Requantize, plain};
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::operation::{Case, Change, Expected};
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::requantize::{Domain, Params};

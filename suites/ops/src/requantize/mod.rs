@@ -16,12 +16,11 @@ use crate::pairs::{self, Lists};
 use crate::types;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use tiebreak_common::budget::Budget;
-use tiebreak_engine::operation::fields::{self, Field};
+use tiebreak_common::Budget;
 use tiebreak_engine::operation::{
-    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Counted, Deviations, Expected, Operation,
-    Options, Parameter, ParameterCoverage, SelfChecks, Spec, Sweeps, Tensors, Unposable, Wanted, Witnesses, arguments,
-    fill,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Counted, Deviations, Expected, Field,
+    Operation, Options, Parameter, ParameterCoverage, SelfChecks, Spec, Sweeps, Tensors, Unposable, Wanted, Witnesses,
+    arguments, fields, fill,
 };
 use tiebreak_engine::run::shrink;
 use tiebreak_impls::contract::Domain as Multipliers;

@@ -4,7 +4,7 @@
 use super::path::{Intermediates, changes};
 use super::{Promised, Requantize, parameters};
 use std::time::Instant;
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_common::parameters::SWEPT;
 use tiebreak_engine::case::text;
 use tiebreak_engine::count::Count;

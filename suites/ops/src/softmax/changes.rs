@@ -1,7 +1,7 @@
 //! Changes that a kernel may make to a softmax.
 
 use super::{Softmax, to_oracle};
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::operation::{Case, Change};
 use tiebreak_impls::softmax::Params;
 use tiebreak_oracle::exp::Printed;

@@ -7,11 +7,10 @@ mod presented;
 
 use crate::types;
 use std::ops::RangeInclusive;
-use tiebreak_common::budget::Budget;
-use tiebreak_engine::operation::fields::{self, Field};
+use tiebreak_common::Budget;
 use tiebreak_engine::operation::{
-    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Counted, Expected, Operation, Spec,
-    Tensors, Unposable, Wanted, arguments,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Counted, Expected, Field, Operation, Spec,
+    Tensors, Unposable, Wanted, arguments, fields,
 };
 use tiebreak_impls::element::Element;
 use tiebreak_impls::kernel::Kernel;

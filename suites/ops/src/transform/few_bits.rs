@@ -1,11 +1,9 @@
 //! Packing of few bits: its cases, and the changes that a kernel may make.
 
 use super::{Layout, Transform};
-use crate::fuzzing::numbers::Numbers;
-use tiebreak_common::budget::Budget;
-use tiebreak_common::class::Class;
-use tiebreak_engine::operation::fields::{self, Field};
-use tiebreak_engine::operation::{Arguments, Case, CaseError, Change, arguments};
+use crate::fuzzing::Numbers;
+use tiebreak_common::{Budget, Class};
+use tiebreak_engine::operation::{Arguments, Case, CaseError, Change, Field, arguments, fields};
 use tiebreak_impls::transform::packing::Params;
 use tiebreak_impls::transform::{Kind, Params as Any};
 use tiebreak_oracle::transform::Transform as Exact;

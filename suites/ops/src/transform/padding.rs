@@ -1,12 +1,9 @@
 //! Padding of a tensor: its cases, and the changes that a kernel may make.
 
 use super::Transform;
-use crate::fuzzing::numbers::Numbers;
-use tiebreak_common::budget::Budget;
-use tiebreak_common::class::Class;
-use tiebreak_common::stream::{below, stream};
-use tiebreak_engine::operation::fields::{self, Field};
-use tiebreak_engine::operation::{Arguments, Case, CaseError, Change};
+use crate::fuzzing::Numbers;
+use tiebreak_common::{Budget, Class, below, stream};
+use tiebreak_engine::operation::{Arguments, Case, CaseError, Change, Field, fields};
 use tiebreak_impls::transform::Params as Any;
 use tiebreak_impls::transform::pad::Params;
 use tiebreak_oracle::transform::Transform as Exact;

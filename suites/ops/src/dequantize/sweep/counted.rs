@@ -1,6 +1,6 @@
 //! Counts of the differing results in a sweep of stored values.
 
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::count::{Count, FAR};
 use tiebreak_oracle::float::Format;
 

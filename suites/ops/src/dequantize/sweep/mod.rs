@@ -9,7 +9,7 @@ use crate::quantized::{self, quantizations};
 use counted::{Counted, Step};
 use std::collections::BTreeMap;
 use std::time::Instant;
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::case::text;
 use tiebreak_engine::judge::lane_code::LaneCode;
 use tiebreak_engine::lane::Lane;

@@ -6,7 +6,7 @@ pub(super) mod parts;
 use super::{Arithmetic, Binades, Definition, Elementwise, Exchange, Schemes};
 use crate::types;
 use parts::Kind;
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::operation::Change;
 use tiebreak_impls::element::Element;
 use tiebreak_impls::elementwise::Params;

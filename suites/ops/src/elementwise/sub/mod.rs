@@ -8,7 +8,7 @@ use super::add::parts::{self, Kind};
 use super::add::{self, EXCHANGES, SCALES};
 use super::{Arithmetic, Binades, Definition, Elementwise, Exchange, Schemes};
 use crate::types;
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::operation::Change;
 use tiebreak_impls::element::Element;
 use tiebreak_impls::elementwise::Params;

@@ -6,7 +6,7 @@ use super::parts::{Part, PartChange, Parts, RULES};
 use super::{Promised, Quantize, each, each_of};
 use crate::quantized::places::SCALE_CONFUSIONS;
 use std::iter;
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::operation::{Case, Change, Expected};
 use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Expressed, Params};

@@ -1,6 +1,6 @@
 //! Counts of the differing results in a sweep: by constant runs, or one by one.
 
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::count::{Count, FAR};
 use tiebreak_oracle::quantize::Quantization;
 

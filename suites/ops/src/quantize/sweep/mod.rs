@@ -13,7 +13,7 @@ use path::described;
 use pieces::{Piece, pieces};
 use std::collections::BTreeMap;
 use std::time::Instant;
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::case::text;
 use tiebreak_engine::judge::lane_code::LaneCode;
 use tiebreak_engine::lane::Lane;

@@ -3,7 +3,7 @@
 use super::Plan;
 use super::counted::Counted;
 use crate::quantize::parts::ideal_steps;
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_oracle::quantize::{Runs, Scheme, Stored};
 use tiebreak_reports::ledger::PathStep;
 
