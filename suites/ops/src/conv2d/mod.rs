@@ -15,11 +15,10 @@ pub(crate) mod usual;
 use crate::matmul::Matmul;
 use crate::types;
 use std::ops::RangeInclusive;
-use std::sync::Arc;
-use tiebreak_common::Budget;
+use tiebreak_common::{Budget, sizes};
 use tiebreak_engine::operation::{
     Arguments, Capabilities, Case, CaseError, CaseSelection, Change, Counted, Expected, Field, Operation, Options,
-    Parameter, ParameterCoverage, SharedCode, Spec, Unposable, Wanted, fields, kernels,
+    Parameter, SharedCode, Spec, Unposable, Wanted, fields, kernels,
 };
 use tiebreak_impls::conv2d::transposed::takes;
 use tiebreak_impls::conv2d::{Domain, Params, Run};
@@ -72,8 +71,20 @@ impl Operation for Conv2d {
     const TENSORS: &'static [&'static str] = &["input", "weights"];
     const CATALOGUE: &'static str = include_str!("../../catalogue/conv2d.txt");
     const CAPABILITIES: Capabilities<Self> = Capabilities {
-        counted: Counted { products: Self::products, ..Counted::NONE },
-        options: Options { takes: &[Parameter::Model], caller_coverage: Self::caller_coverage, ..Options::NONE },
+        counted: Counted {
+            products: |p| {
+                let results = p.sizes().map_or(0, |sizes| sizes.outputs);
+                sizes::product(&[results, p.kernel_h, p.kernel_w, p.channels / p.groups.max(1)])
+            },
+            ..Counted::NONE
+        },
+        options: Options {
+            takes: &[Parameter::Model],
+            caller_coverage: |domain, selection, specs, _| {
+                (!selection.layers.is_empty()).then(|| plan::caller_coverage(domain, &selection.layers, specs))
+            },
+            ..Options::NONE
+        },
         shared_code: product,
         ..Capabilities::NONE
     };
@@ -170,23 +181,6 @@ impl Operation for Conv2d {
 
     fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError> {
         fields::read_all(&FIELDS, Params::default(), arguments, Self::TENSORS)
-    }
-}
-
-impl Conv2d {
-    fn products(p: &Params) -> u64 {
-        let results = p.sizes().map_or(0, |sizes| sizes.outputs);
-        let factors = [results, p.kernel_h, p.kernel_w, p.channels / p.groups.max(1)];
-        factors.iter().fold(1, |product: u64, size| product.saturating_mul(*size as u64))
-    }
-
-    fn caller_coverage(
-        domain: &Domain,
-        selection: &CaseSelection,
-        specs: &[Arc<Spec<Params>>],
-        _: (&Budget, u64),
-    ) -> Option<ParameterCoverage> {
-        (!selection.layers.is_empty()).then(|| plan::caller_coverage(domain, &selection.layers, specs))
     }
 }
 

@@ -10,10 +10,9 @@ use crate::types;
 use rug::Integer;
 use std::ops::RangeInclusive;
 use tiebreak_common::{Budget, Class};
-use tiebreak_engine::lane::runner::Runner;
 use tiebreak_engine::operation::{
-    Arguments, Capabilities, Case, CaseError, CaseSelection, Change, Expected, Field, Operation, Spec, SweepOutcome,
-    Sweeps, Tensors, Unposable, Wanted, Witnesses, fields, fill,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Change, Expected, Field, Operation, Spec, Sweeps, Tensors,
+    Unposable, Wanted, Witnesses, fields, fill,
 };
 use tiebreak_impls::dot::{Domain, Params, Run};
 use tiebreak_impls::kernel::Kernel;
@@ -30,7 +29,12 @@ impl Operation for Dot {
     const CATALOGUE: &'static str = include_str!("../../catalogue/dot.txt");
     const CAPABILITIES: Capabilities<Self> = Capabilities {
         tensors: Tensors { has_len: true, ..Tensors::NONE },
-        sweeps: Sweeps { all: Self::sweeps, ..Sweeps::NONE },
+        sweeps: Sweeps {
+            all: |kernel, runner, selection, _| {
+                sweep::sweep(kernel, runner).filter(|_| selection.is_nothing()).into_iter().collect()
+            },
+            ..Sweeps::NONE
+        },
         witnesses: Witnesses { isolate_result: Self::isolate_result, ..Witnesses::NONE },
         ..Capabilities::NONE
     };
@@ -162,15 +166,6 @@ impl Dot {
         let tensors = [cut(0, results), cut(1, elements), cut(2, elements)];
         let one = Case { params: Params { len: results }, tensors, misalign: 0 };
         vec![(one, index % results), (fill::only(case, [results, elements, elements], step), index)]
-    }
-
-    fn sweeps(
-        kernel: &'static Kernel<Run, Domain>,
-        runner: &Runner<'_>,
-        selection: &CaseSelection,
-        _: &Wanted,
-    ) -> Vec<SweepOutcome> {
-        sweep::sweep(kernel, runner).filter(|_| selection.is_nothing()).into_iter().collect()
     }
 }
 

@@ -34,7 +34,7 @@ pub fn possible(group: usize, contract: &Promised, scheme: &Promised, kept: bool
 }
 
 /// Returns [`possible`] as changes, and for a broken contract also different schemes in body and tail.
-pub(super) fn changes_in(group: usize, contract: &Promised, scheme: &Promised, domain: &Domain, kept: bool) -> Causes {
+pub fn changes_in(group: usize, contract: &Promised, scheme: &Promised, domain: &Domain, kept: bool) -> Causes {
     let (zone, direction) = Promised::of_group(group);
     let (norm, own) = (*scheme.at(zone), *contract.at(zone));
     let all = possible(group, contract, scheme, kept);

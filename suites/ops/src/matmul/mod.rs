@@ -12,11 +12,10 @@ mod presented;
 
 use crate::types;
 use std::ops::RangeInclusive;
-use std::sync::Arc;
-use tiebreak_common::Budget;
+use tiebreak_common::{Budget, sizes};
 use tiebreak_engine::operation::{
     Arguments, Capabilities, Case, CaseError, CaseSelection, Change, Counted, Expected, Field, Operation, Options,
-    Parameter, ParameterCoverage, Spec, Unposable, Wanted, fields,
+    Parameter, Spec, Unposable, Wanted, fields,
 };
 use tiebreak_impls::element::Element;
 use tiebreak_impls::kernel::Kernel;
@@ -40,11 +39,13 @@ impl Operation for Matmul {
     const TENSORS: &'static [&'static str] = &["lhs", "rhs"];
     const CATALOGUE: &'static str = include_str!("../../catalogue/matmul.txt");
     const CAPABILITIES: Capabilities<Self> = Capabilities {
-        counted: Counted { products: Self::products, ..Counted::NONE },
+        counted: Counted { products: |p| sizes::product(&[p.m, p.n, p.k]), ..Counted::NONE },
         options: Options {
             takes: &[Parameter::Model],
             takes_layer: layers::is_product,
-            caller_coverage: Self::caller_coverage,
+            caller_coverage: |domain, selection, specs, _| {
+                (!selection.layers.is_empty()).then(|| layers::caller_coverage(domain, &selection.layers, specs))
+            },
             ..Options::NONE
         },
         ..Capabilities::NONE
@@ -141,21 +142,6 @@ impl Operation for Matmul {
 
     fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError> {
         fields::read_all(&FIELDS, ONE, arguments, Self::TENSORS)
-    }
-}
-
-impl Matmul {
-    fn products(p: &Params) -> u64 {
-        [p.m, p.n, p.k].iter().fold(1, |product: u64, size| product.saturating_mul(*size as u64))
-    }
-
-    fn caller_coverage(
-        domain: &Domain,
-        selection: &CaseSelection,
-        specs: &[Arc<Spec<Params>>],
-        _: (&Budget, u64),
-    ) -> Option<ParameterCoverage> {
-        (!selection.layers.is_empty()).then(|| layers::caller_coverage(domain, &selection.layers, specs))
     }
 }
 

@@ -11,7 +11,7 @@ mod windows;
 use crate::elementwise::operand;
 use crate::types;
 use std::ops::RangeInclusive;
-use tiebreak_common::Budget;
+use tiebreak_common::{Budget, sizes};
 use tiebreak_engine::operation::{
     Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Counted, Expected, Field, Operation,
     Options, ReferenceOption, Spec, Tensors, Unposable, Wanted, arguments, fields,
@@ -217,7 +217,7 @@ impl Pool {
     fn additions(p: &Params) -> u64 {
         let results = p.output().map_or(0, |(rows, columns)| rows * columns);
         let factors = [p.batches, p.channels, results, p.kernel_h, p.kernel_w];
-        factors.iter().fold(1, |product: u64, size| product.saturating_mul(*size as u64))
+        sizes::product(&factors)
     }
 }
 

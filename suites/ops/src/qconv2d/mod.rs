@@ -14,6 +14,7 @@ use crate::conv2d::{Conv2d, convolution, transposed};
 use crate::fused::wide::Wide;
 use crate::fused::{Fused, Promised, part_changes};
 use crate::pairs::{self, Lists};
+use crate::requantize::of_clamp;
 use crate::types;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -60,12 +61,16 @@ impl Operation for Qconv2d {
         },
         options: Options {
             takes: &[Parameter::Model],
-            takes_layer: Self::takes_layer,
+            takes_layer: |layer| layer.output.is_some(),
             on_types: plan::case_on_types,
             caller_coverage: Self::caller_coverage,
             ..Options::NONE
         },
-        counted: Counted { kinds: Self::kinds, products: Self::products, ..Counted::NONE },
+        counted: Counted {
+            kinds: |_, case, expected| of_clamp(expected, case.params.min, case.params.max),
+            products: |p| (Conv2d::CAPABILITIES.counted.products)(&p.shape),
+            ..Counted::NONE
+        },
         ..Capabilities::NONE
     };
     types_of!(tiebreak_impls::qconv2d::Qconv2d, Promised);
@@ -254,19 +259,6 @@ impl Fused for Qconv2d {
 }
 
 impl Qconv2d {
-    fn products(p: &Params) -> u64 {
-        (Conv2d::CAPABILITIES.counted.products)(&p.shape)
-    }
-
-    /// Counts results by kind.
-    fn kinds(_: &Promised, case: &Case<Params>, expected: &Expected) -> Vec<(&'static str, u64)> {
-        crate::requantize::of_clamp(expected, case.params.min, case.params.max)
-    }
-
-    fn takes_layer(layer: &Layer) -> bool {
-        layer.output.is_some()
-    }
-
     fn caller_coverage(
         domain: &Domain,
         selection: &CaseSelection,

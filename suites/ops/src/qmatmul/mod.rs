@@ -72,7 +72,11 @@ impl Operation for Qmatmul {
             in_group: part_changes::in_group,
             ..Causes::NONE
         },
-        counted: Counted { kinds: Self::kinds, products: Self::products, ..Counted::NONE },
+        counted: Counted {
+            kinds: Self::kinds,
+            products: |p| (Matmul::CAPABILITIES.counted.products)(&p.shape),
+            ..Counted::NONE
+        },
         ..Capabilities::NONE
     };
     types_of!(impls::Qmatmul, Promised);
@@ -252,10 +256,6 @@ impl Fused for Qmatmul {
 }
 
 impl Qmatmul {
-    fn products(p: &Params) -> u64 {
-        (Matmul::CAPABILITIES.counted.products)(&p.shape)
-    }
-
     /// Counts results by kind, with the ends of the last clamp or cast.
     fn kinds(_: &Promised, case: &Case<Params>, expected: &Expected) -> Vec<(&'static str, u64)> {
         let ends = case.params.stages.iter().rev().find_map(|stage| match stage {
