@@ -15,6 +15,21 @@ macro_rules! types_of {
     };
 }
 
+/// Lists fields of parameters for the text of a case: kind and name of each, in brackets its place if it is not directly in the parameters, and
+/// `always` if it is written even at its default.
+macro_rules! fields {
+    (@of $p:ident $name:ident) => { &mut $p.$name };
+    (@of $p:ident $name:ident $($place:ident).+) => { &mut $p.$($place).+ };
+    ($params:ty; $($kind:ident $name:ident $([$($place:ident).+])? $($always:ident)?);+) => {
+        [$(
+            tiebreak_engine::operation::Field::<$params>::$kind(
+                stringify!($name),
+                |p| fields!(@of p $name $($($place).+)?),
+            )$(.$always())?
+        ),+]
+    };
+}
+
 pub mod bounds;
 pub mod concat;
 pub mod conv2d;

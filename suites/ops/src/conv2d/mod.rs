@@ -184,28 +184,11 @@ impl Operation for Conv2d {
     }
 }
 
-const FIELDS: [Field<Params>; 21] = [
-    Field::size("batches", |p| &mut p.batches),
-    Field::<Params>::size("height", |p| &mut p.height).always(),
-    Field::<Params>::size("width", |p| &mut p.width).always(),
-    Field::size("channels", |p| &mut p.channels),
-    Field::size("kernel_h", |p| &mut p.kernel_h),
-    Field::size("kernel_w", |p| &mut p.kernel_w),
-    Field::size("out_channels", |p| &mut p.out_channels),
-    Field::size("groups", |p| &mut p.groups),
-    Field::size("stride_h", |p| &mut p.stride_h),
-    Field::size("stride_w", |p| &mut p.stride_w),
-    Field::size("dilation_h", |p| &mut p.dilation_h),
-    Field::size("dilation_w", |p| &mut p.dilation_w),
-    Field::size("top", |p| &mut p.top),
-    Field::size("bottom", |p| &mut p.bottom),
-    Field::size("left", |p| &mut p.left),
-    Field::size("right", |p| &mut p.right),
-    Field::int32("input_zero_point", |p| &mut p.input_zero_point),
-    Field::int32("weight_zero_point", |p| &mut p.weight_zero_point),
-    Field::flag("transposed", |p| &mut p.transposed),
-    Field::size("output_padding_h", |p| &mut p.output_padding_h),
-    Field::size("output_padding_w", |p| &mut p.output_padding_w),
+const FIELDS: [Field<Params>; 21] = fields![
+    Params; size batches; size height always; size width always; size channels; size kernel_h; size kernel_w;
+    size out_channels; size groups; size stride_h; size stride_w; size dilation_h; size dilation_w; size top;
+    size bottom; size left; size right; int32 input_zero_point; int32 weight_zero_point; flag transposed;
+    size output_padding_h; size output_padding_w
 ];
 
 /// Indices into [`FIELDS`], in the order in which a witness is simplified.

@@ -120,7 +120,4 @@ impl Operation for Exp {
 
 /// Default parameters: five integer bits, as in the softmax of TensorFlow Lite.
 const USUAL: Params = Params { len: 1, integer_bits: 5 };
-const FIELDS: [Field<Params>; 2] = [
-    Field::<Params>::size("len", |p| &mut p.len).always(),
-    Field::<Params>::int32("integer_bits", |p| &mut p.integer_bits).always(),
-];
+const FIELDS: [Field<Params>; 2] = fields![Params; size len always; int32 integer_bits always];

@@ -147,12 +147,8 @@ impl Operation for Matmul {
 
 const ONE: Params = Params { m: 1, n: 1, k: 1, lhs_offset: 0, rhs_offset: 0 };
 
-const FIELDS: [Field<Params>; 5] = [
-    Field::<Params>::size("m", |p| &mut p.m).always(),
-    Field::<Params>::size("n", |p| &mut p.n).always(),
-    Field::<Params>::size("k", |p| &mut p.k).always(),
-    Field::int32("lhs_offset", |p| &mut p.lhs_offset),
-    Field::int32("rhs_offset", |p| &mut p.rhs_offset),
+const FIELDS: [Field<Params>; 5] = fields![
+    Params; size m always; size n always; size k always; int32 lhs_offset; int32 rhs_offset
 ];
 
 /// Formats the operand types, with their values if not all are covered, and with the depth if it is bounded.

@@ -244,26 +244,13 @@ fn within(p: &Params) -> bool {
         && pooling(p).check().is_ok_and(|[_, outputs]| outputs <= shape::MAX_ELEMENTS)
 }
 
-const SIZES: [Field<Params>; 12] = [
-    Field::size("batches", |p| &mut p.batches),
-    Field::<Params>::size("height", |p| &mut p.height).always(),
-    Field::<Params>::size("width", |p| &mut p.width).always(),
-    Field::size("channels", |p| &mut p.channels),
-    Field::size("kernel_h", |p| &mut p.kernel_h),
-    Field::size("kernel_w", |p| &mut p.kernel_w),
-    Field::size("stride_h", |p| &mut p.stride_h),
-    Field::size("stride_w", |p| &mut p.stride_w),
-    Field::size("top", |p| &mut p.top),
-    Field::size("bottom", |p| &mut p.bottom),
-    Field::size("left", |p| &mut p.left),
-    Field::size("right", |p| &mut p.right),
+const SIZES: [Field<Params>; 12] = fields![
+    Params; size batches; size height always; size width always; size channels; size kernel_h; size kernel_w;
+    size stride_h; size stride_w; size top; size bottom; size left; size right
 ];
 
-const VALUES: [Field<Params>; 4] = [
-    Field::int32("input_zero_point", |p| &mut p.input.zero_point),
-    Field::int32("out_zero_point", |p| &mut p.out.zero_point),
-    Field::int32("min", |p| &mut p.min),
-    Field::int32("max", |p| &mut p.max),
+const VALUES: [Field<Params>; 4] = fields![
+    Params; int32 input_zero_point [input.zero_point]; int32 out_zero_point [out.zero_point]; int32 min; int32 max
 ];
 
 /// Returns parameters with one simplification each, the simplest first.

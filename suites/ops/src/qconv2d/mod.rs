@@ -204,11 +204,7 @@ fn of_conv2d(domain: &Domain) -> tiebreak_impls::conv2d::Domain {
     tiebreak_impls::conv2d::Domain { operands: operands.clone(), grouped: *grouped, transposed: *transposed }
 }
 
-const FIELDS: [Field<Params>; 3] = [
-    Field::<Params>::int32("zero_point", |p| &mut p.zero_point).always(),
-    Field::<Params>::int32("min", |p| &mut p.min).always(),
-    Field::<Params>::int32("max", |p| &mut p.max).always(),
-];
+const FIELDS: [Field<Params>; 3] = fields![Params; int32 zero_point always; int32 min always; int32 max always];
 
 impl Fused for Qconv2d {
     type Product = Conv2d;

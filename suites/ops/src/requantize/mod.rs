@@ -269,11 +269,8 @@ fn usual(channels: Vec<Channel>, bias: Vec<i32>) -> Params {
     Params { len: 1, channels, bias, zero_point: 0, min: -128, max: 127 }
 }
 
-const FIELDS: [Field<Params>; 4] = [
-    Field::<Params>::int32("zero_point", |p| &mut p.zero_point).always(),
-    Field::<Params>::int32("min", |p| &mut p.min).always(),
-    Field::<Params>::int32("max", |p| &mut p.max).always(),
-    Field::size("len", |p| &mut p.len),
+const FIELDS: [Field<Params>; 4] = fields![
+    Params; int32 zero_point always; int32 min always; int32 max always; size len
 ];
 
 /// Largest batch that is reduced element by element.

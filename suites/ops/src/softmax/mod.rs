@@ -146,10 +146,7 @@ impl Operation for Softmax {
     fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError> {
         let mut left = arguments.clone();
         let [input, output] = elements(&mut left)?;
-        let params = fields::read(&FIELDS, Params { input, output, ..USUAL }, &mut left)?;
-        let names: Vec<&str> = FIELDS.iter().map(|field| field.name).chain(["type", "out_type", "input"]).collect();
-        arguments::nothing_left(&left, &names)?;
-        Ok(params)
+        fields::read_all(&FIELDS, Params { input, output, ..USUAL }, &left, &["type", "out_type", "input"])
     }
 }
 
@@ -180,10 +177,6 @@ const USUAL: Params = Params {
     diff_min: -248,
 };
 
-const FIELDS: [Field<Params>; 5] = [
-    Field::size("rows", |p| &mut p.rows),
-    Field::<Params>::size("depth", |p| &mut p.depth).always(),
-    Field::<Params>::int32("multiplier", |p| &mut p.multiplier).always(),
-    Field::<Params>::int32("left_shift", |p| &mut p.left_shift).always(),
-    Field::<Params>::int32("diff_min", |p| &mut p.diff_min).always(),
+const FIELDS: [Field<Params>; 5] = fields![
+    Params; size rows; size depth always; int32 multiplier always; int32 left_shift always; int32 diff_min always
 ];

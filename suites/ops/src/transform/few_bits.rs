@@ -27,12 +27,7 @@ pub(super) fn exact(kind: Kind, p: &Params) -> Option<Packing> {
 
 const USUAL: Params = Params { rows: 1, columns: 1, bits: 4, word: 8, signed: false };
 
-const FIELDS: [Field<Params>; 4] = [
-    Field::<Params>::size("bits", |p| &mut p.bits).always(),
-    Field::size("word", |p| &mut p.word),
-    Field::size("rows", |p| &mut p.rows),
-    Field::size("columns", |p| &mut p.columns),
-];
+const FIELDS: [Field<Params>; 4] = fields![Params; size bits always; size word; size rows; size columns];
 
 /// Formats the parameters as arguments of a case.
 pub(super) fn arguments(p: &Params) -> Vec<(String, Value)> {

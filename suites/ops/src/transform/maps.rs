@@ -16,11 +16,7 @@ pub(super) fn exact(p: &Params) -> Map {
 
 const USUAL: Params = Params { rows: 1, columns: 1, stride: 1, column_major: false };
 
-const FIELDS: [Field<Params>; 3] = [
-    Field::<Params>::size("stride", |p| &mut p.stride).always(),
-    Field::size("rows", |p| &mut p.rows),
-    Field::size("columns", |p| &mut p.columns),
-];
+const FIELDS: [Field<Params>; 3] = fields![Params; size stride always; size rows; size columns];
 
 /// Formats the parameters as arguments of a case.
 pub(super) fn arguments(p: &Params) -> Vec<(String, Value)> {
