@@ -1,11 +1,9 @@
 //! Cases at the overflow edge, the number beyond which a float is infinite: scales that take a value to the edge, and their neighbours.
 
-use super::plan::{Elements, spec};
+use super::plan::{Elements, Plan, spec};
 use super::{format, quantizations, random};
 use rug::Rational;
-use tiebreak_common::Budget;
 use tiebreak_engine::operation::Spec;
-use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Granularity, Params, Quantized, Scale, Storage};
 use tiebreak_oracle::quantize::Quantization;
 
@@ -21,7 +19,8 @@ const WIDE: [Storage; 7] = [
 ];
 
 /// Returns scales for which a value of the cast is next to the overflow edge; in a short run, one of nine.
-pub(super) fn plan(domain: &Domain, budget: &Budget, elements: &impl Elements) -> Vec<Spec<Params>> {
+pub(super) fn plan(plan: &Plan<'_, impl Elements>) -> Vec<Spec<Params>> {
+    let Plan { domain, budget, elements, .. } = *plan;
     let mut out = Vec::new();
     if domain.compiled {
         return out;
@@ -54,7 +53,7 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, elements: &impl Elements) -
                 let values = elements.overflowing(&q);
                 let container = domain.containers[(i + at) % domain.containers.len()];
                 let shape = random::shape(values.len() / elements.words(expressed), container, at);
-                out.push(spec(&quantized, container, shape, values, i + at));
+                out.push(spec(Params { quantized, container, shape }, values, i + at));
             }
         }
     }
