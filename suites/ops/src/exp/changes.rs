@@ -71,12 +71,7 @@ fn printed() -> Vec<Change<Exp>> {
 fn tails(scheme: Scheme) -> Vec<Change<Exp>> {
     let of = |vector: usize| {
         let because = format!("elements after the last whole {vector} are lost");
-        Change::predicts(Class::TruncatedTail, because, move |case: &Case<Params>| {
-            let (len, bits) = (case.params.len, case.params.integer_bits);
-            let whole = len - len % vector;
-            let one = |(at, x): (usize, &i32)| Some(if at < whole { scheme.at(bits, *x) } else { 0 });
-            Some(case.tensors[0].iter().enumerate().map(one).collect())
-        })
+        Change::lost(because, scheme, |p: &Params| p.len, vector)
     };
     [4, 8, 16].map(of).into()
 }

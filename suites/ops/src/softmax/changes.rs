@@ -98,12 +98,7 @@ fn parameters(scheme: Scheme) -> Vec<Change<Softmax>> {
 fn tails(scheme: Scheme) -> Vec<Change<Softmax>> {
     let of = |vector: usize| {
         let because = format!("elements of a row after the last whole {vector} are lost");
-        Change::predicts(Class::TruncatedTail, because, move |case: &Case<Params>| {
-            let depth = case.params.depth;
-            let lost = |at: usize| at % depth >= depth - depth % vector;
-            let results = scheme.expected(&to_oracle(&case.params), &case.tensors[0]).ok()?;
-            Some(results.into_iter().enumerate().map(|(at, v)| Some(if lost(at) { 0 } else { v })).collect())
-        })
+        Change::lost(because, scheme, |p: &Params| p.depth, vector)
     };
     [4, 8, 16].map(of).into()
 }
