@@ -5,7 +5,7 @@ mod plan;
 mod presented;
 mod sweep;
 
-use crate::matmul::{read_otherwise, round_24};
+use crate::matmul::{either, other_sign, round_24};
 use crate::types;
 use rug::Integer;
 use std::ops::RangeInclusive;
@@ -116,15 +116,11 @@ impl Operation for Dot {
             Overflow::OutOfDomain => Scheme { overflow: Overflow::Wrap, ..*scheme },
             _ => *scheme,
         };
-        for (a, b) in [(true, false), (false, true), (true, true)] {
-            let names =
-                [(a, "a"), (b, "b")].iter().filter(|(on, _)| *on).map(|(_, n)| *n).collect::<Vec<_>>().join(" and ");
-            let types = [a.then_some(domain.lhs), b.then_some(domain.rhs)];
-            let because = format!("{names} read with the other sign");
-            out.push(Change::of_case(Class::Signedness, because, base, move |case| {
-                read_otherwise(types, &mut case.tensors[1..]);
-            }));
-        }
+        let types = [domain.lhs, domain.rhs];
+        let because = ["a read with the other sign", "b read with the other sign", "a and b read with the other sign"];
+        out.extend(either(Class::Signedness, base, because, move |case, t| {
+            case.tensors[t + 1].iter_mut().for_each(|v| *v = other_sign(types[t], *v));
+        }));
         out.extend(in_f32(base));
         out
     }

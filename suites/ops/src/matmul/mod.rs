@@ -25,7 +25,8 @@ use tiebreak_oracle::Rational;
 use tiebreak_oracle::matmul::{Product, Scheme};
 use tiebreak_reports::ledger::Value;
 
-pub use changes::{changes, orders, other_sign, read_otherwise, reproduced, round_24, widths, wrapped_to, wrapping};
+pub(crate) use changes::either;
+pub use changes::{changes, orders, other_sign, reproduced, round_24, widths, wrapped_to, wrapping};
 
 /// The operation.
 pub enum Matmul {}
