@@ -1,10 +1,10 @@
 //! Cases of every storage type with every kind of bounds, at both ends and beyond, because clamps differ by width, sign and bounds.
 
 use super::plan::{Elements, Plan, spec};
-use super::{format, quantizations, random};
+use super::{format, quantizations, random, with_one_scale};
 use tiebreak_common::stream;
 use tiebreak_engine::operation::Spec;
-use tiebreak_impls::quantized::{Container, Expressed, Granularity, Params, Quantized, Scale, Storage};
+use tiebreak_impls::quantized::{Container, Expressed, Params, Scale, Storage};
 
 /// Kind of bounds of a type's stored values.
 #[derive(Clone, Copy, Debug)]
@@ -83,8 +83,7 @@ fn of(
     let most = (largest / (8 * (max - min))).to_f64();
     let usual = random::scale(expressed, storage, &mut rng).0;
     let scale = if usual < most { usual } else { most };
-    let (scales, zero_points) = (vec![Scale(scale)], vec![zero_point]);
-    let quantized = Quantized { storage, min, max, expressed, granularity: Granularity::Layer, scales, zero_points };
+    let quantized = with_one_scale(storage, (min, max), expressed, Scale(scale), zero_point);
     let q = quantizations(&quantized).ok()?.pop()?;
     let mut values = elements.beyond(&q);
     values.extend(elements.some(&q, INSIDE, &mut rng));

@@ -1,6 +1,6 @@
 //! Types, containers and shapes for cases of quantize and dequantize. The operation supplies the elements.
 
-use super::{blocks, covers, domains, overflow, places, quantizations, random, ranks};
+use super::{blocks, covers, domains, overflow, places, quantizations, random, ranks, with_one_scale};
 use rand_chacha::ChaCha8Rng;
 use rug::Rational;
 use tiebreak_common::{Budget, sizes};
@@ -160,15 +160,7 @@ fn of_kind(domain: &Domain, storage: Storage, expressed: Expressed, kind: usize)
         4 => (tiny, odd),
         _ => (huge, odd),
     };
-    Quantized {
-        storage,
-        min: bounded.0,
-        max: bounded.1,
-        expressed,
-        granularity: Granularity::Layer,
-        scales: vec![Scale(scale)],
-        zero_points: vec![zero_point.clamp(bounded.0, bounded.1)],
-    }
+    with_one_scale(storage, bounded, expressed, Scale(scale), zero_point.clamp(bounded.0, bounded.1))
 }
 
 /// Adds the elements of interest in one tensor, and every element in another.

@@ -2,7 +2,7 @@
 //! subnormal. Tensors are small, so that there can be many.
 
 use super::plan::{Elements, Plan, spec};
-use super::{format, places, quantizations};
+use super::{format, places, quantizations, with_one_scale};
 use rand_chacha::ChaCha8Rng;
 use tiebreak_common::{below, int32, sizes, stream};
 use tiebreak_engine::operation::Spec;
@@ -189,8 +189,7 @@ pub(super) fn layer(domain: &Domain, turn: usize, any: Storage, rng: &mut ChaCha
     if below(rng, 16) == 0 {
         (zero_point, one) = (0.clamp(min, max), Scale(1.0));
     }
-    let scales = vec![one];
-    Quantized { storage, min, max, expressed, granularity: Granularity::Layer, scales, zero_points: vec![zero_point] }
+    with_one_scale(storage, (min, max), expressed, one, zero_point)
 }
 
 fn bounds(domain: &Domain, storage: Storage, rng: &mut ChaCha8Rng) -> (i64, i64) {

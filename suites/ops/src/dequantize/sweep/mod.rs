@@ -5,7 +5,7 @@ mod counted;
 mod extent;
 
 use super::Dequantize;
-use crate::quantized::{self, quantizations};
+use crate::quantized::{self, quantizations, with_one_scale};
 use counted::{Counted, Step};
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -23,7 +23,7 @@ use tiebreak_engine::run::sweep::{self, Blocks, Space};
 use tiebreak_impls::dequantize::Kernel;
 use tiebreak_impls::protocol::Job;
 use tiebreak_impls::quantize::Domain;
-use tiebreak_impls::quantized::{Expressed, Granularity, I8, I16, Params, Quantized, Scale, Storage, U8, U16};
+use tiebreak_impls::quantized::{Expressed, I8, I16, Params, Quantized, Scale, Storage, U8, U16};
 use tiebreak_oracle::dequantize::{Fixed, Scheme};
 use tiebreak_oracle::quantize::Quantization;
 use tiebreak_reports::ledger::{self, Against, PathStep};
@@ -92,19 +92,10 @@ fn types(selection: &CaseSelection) -> Vec<Quantized> {
     if !selection.types.is_empty() {
         return selection.types.clone();
     }
-    FEW.into_iter().map(|(storage, zero_point)| of(storage, zero_point)).collect()
-}
-
-fn of(storage: Storage, zero_point: i64) -> Quantized {
-    Quantized {
-        storage,
-        min: *storage.range().start(),
-        max: *storage.range().end(),
-        expressed: Expressed::F32,
-        granularity: Granularity::Layer,
-        scales: vec![Scale(0.3)],
-        zero_points: vec![zero_point],
-    }
+    let of = |(storage, zero_point): (Storage, i64)| {
+        with_one_scale(storage, storage.range().into_inner(), Expressed::F32, Scale(0.3), zero_point)
+    };
+    FEW.into_iter().map(of).collect()
 }
 
 /// Sweeps each requested type of more than 16 bits.

@@ -7,7 +7,7 @@ mod path;
 mod pieces;
 
 use super::{Promised, Quantize};
-use crate::quantized::{self, quantizations};
+use crate::quantized::{self, quantizations, with_one_scale};
 use counted::{Counted, DifferenceCause};
 use path::described;
 use pieces::{Piece, pieces};
@@ -25,7 +25,7 @@ use tiebreak_engine::operation::{
 use tiebreak_engine::run::sweep::{self, Blocks, ChunkOutcome, Space};
 use tiebreak_impls::protocol::Job;
 use tiebreak_impls::quantize::{Domain, Kernel};
-use tiebreak_impls::quantized::{Expressed, Granularity, Params, Quantized, Scale, Storage};
+use tiebreak_impls::quantized::{Expressed, Params, Quantized, Scale, Storage};
 use tiebreak_oracle::quantize::{Quantization, Scheme, Stored};
 use tiebreak_reports::ledger::{self, Against, PathStep};
 
@@ -92,14 +92,8 @@ fn types(domain: &Domain, selection: &CaseSelection) -> Vec<Quantized> {
 
 /// Returns an 8-bit type to f32, with bounds if the domain has any.
 fn usual(domain: &Domain) -> Vec<Quantized> {
-    let ty = |signed, min, max, zero_point| Quantized {
-        storage: Storage { bits: 8, signed },
-        min,
-        max,
-        expressed: Expressed::F32,
-        granularity: Granularity::Layer,
-        scales: vec![Scale(0.3)],
-        zero_points: vec![zero_point],
+    let ty = |signed, min, max, zero_point| {
+        with_one_scale(Storage { bits: 8, signed }, (min, max), Expressed::F32, Scale(0.3), zero_point)
     };
     let types = [ty(true, -8, 7, 1), ty(true, -128, 127, 1), ty(false, 0, 255, 129)];
     let taken = |ty: &Quantized| {
