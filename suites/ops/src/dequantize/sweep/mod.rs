@@ -6,9 +6,8 @@ mod extent;
 
 use super::Dequantize;
 use crate::quantized::{self, quantizations, with_one_scale};
-use counted::{Counted, Step};
+use counted::{Side, Step, judge};
 use std::collections::BTreeMap;
-use std::time::Instant;
 use tiebreak_common::Class;
 use tiebreak_engine::case::text;
 use tiebreak_engine::judge::lane_code::LaneCode;
@@ -40,8 +39,8 @@ const FEW_BITS: u32 = 16;
 /// Results judged against contract and reference.
 #[derive(Clone, Default)]
 struct Sides {
-    contract: Counted,
-    reference: Counted,
+    contract: Side,
+    reference: Side,
     /// Differences of each scheme on the path from the scheme before it.
     steps: Vec<Step>,
     faults: Seen,
@@ -121,7 +120,6 @@ impl<'a> Plan<'a> {
     }
 
     fn sweep(&self) -> SweepOutcome {
-        let begun = Instant::now();
         let space = Space {
             first: self.q.min,
             last: self.q.max,
@@ -130,30 +128,19 @@ impl<'a> Plan<'a> {
             in_worker: BLOCK_IN_WORKER,
             outwards: false,
         };
-        let swept = sweep::sweep(self.runner, self, &space, || ());
-        let mut all = swept.seen;
-        all.steps.iter_mut().for_each(Step::thin);
-        let exhaustive = all.contract.count.seen() == space.inputs();
-        if exhaustive && self.faulty {
-            self.extents(&mut all.faults);
-        }
-        let path = self.counted_path(&all.steps);
-        let mut sides = vec![self.side(all.contract, Against::Contract, Vec::new())];
-        if self.path.len() > 1 {
-            sides.push(self.side(all.reference, Against::Reference, path));
-        }
-        let seconds = begun.elapsed().as_secs_f64();
-        let failures = swept.failures.into_iter().map(|failed| failed.map(|stored| self.spelled(stored))).collect();
-        SweepOutcome {
-            what: "stored values",
-            exhaustive,
-            sides,
-            faults: all.faults,
-            failures,
-            outside: swept.outside,
-            parameters: 0,
-            seconds,
-        }
+        let sides = |mut all: Sides| {
+            all.steps.iter_mut().for_each(Step::thin);
+            if all.contract.count.seen() == space.inputs() && self.faulty {
+                self.extents(&mut all.faults);
+            }
+            let path = self.counted_path(&all.steps);
+            let mut sides = vec![self.side(all.contract, Against::Contract, Vec::new())];
+            if self.path.len() > 1 {
+                sides.push(self.side(all.reference, Against::Reference, path));
+            }
+            (sides, all.faults)
+        };
+        sweep::whole(self.runner, self, &space, "stored values", |stored| self.spelled(stored), sides)
     }
 
     fn params(&self, len: usize) -> Params {
@@ -176,10 +163,10 @@ impl<'a> Plan<'a> {
         for (i, words) in outs.chunks_exact(words).enumerate() {
             let (got, fault) = (bits(words), faulty.get(&i).copied());
             let judged = if fault.is_some() { exact[last][i] } else { got };
-            swept.contract.judge(self.q.format, at + i as i64, judged, exact[last][i], || None);
+            judge(&mut swept.contract, self.q.format, at + i as i64, judged, exact[last][i], || None);
             if last > 0 {
                 let due = || fault.or_else(|| (1..=last).find(|k| exact[*k][i] == got).map(|k| self.path[k].class));
-                swept.reference.judge(self.q.format, at + i as i64, got, exact[0][i], due);
+                judge(&mut swept.reference, self.q.format, at + i as i64, got, exact[0][i], due);
             }
         }
     }
@@ -243,9 +230,9 @@ impl<'a> Plan<'a> {
         self.path.windows(2).zip(steps).map(one).collect()
     }
 
-    fn side(&self, counted: Counted, against: Against, path: Vec<PathStep>) -> SweptSide {
+    fn side(&self, counted: Side, against: Against, path: Vec<PathStep>) -> SweptSide {
         let element = Element::Float(self.q.format);
-        let witness = counted.smallest.map(|seen| {
+        let witness = counted.least.map(|(_, seen)| {
             let [got, expected] = [seen.got, seen.expected].map(|bits| element.described(&element.of(bits)));
             SweptWitness { case: self.spelled(seen.stored), got, expected }
         });
@@ -260,7 +247,7 @@ impl<'a> Plan<'a> {
             against,
             scheme: stop.map_or(String::new(), |stop| stop.scheme.label()),
             count,
-            class: counted.smallest.and_then(|seen| seen.class),
+            class: counted.least.and_then(|(_, seen)| seen.class),
             because,
             path,
             witness,

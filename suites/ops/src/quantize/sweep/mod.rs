@@ -8,11 +8,10 @@ mod pieces;
 
 use super::{Promised, Quantize};
 use crate::quantized::{self, quantizations, with_one_scale};
-use counted::{Counted, DifferenceCause};
+use counted::{DifferenceCause, Side, one_by_one, poison, whole};
 use path::described;
 use pieces::{Piece, pieces};
 use std::collections::BTreeMap;
-use std::time::Instant;
 use tiebreak_common::Class;
 use tiebreak_engine::case::text;
 use tiebreak_engine::judge::lane_code::LaneCode;
@@ -41,8 +40,8 @@ const FEW_PATTERNS: u64 = 1 << 16;
 /// Results judged against contract and reference.
 #[derive(Clone, Default)]
 pub struct Sides {
-    contract: Counted,
-    reference: Counted,
+    contract: Side,
+    reference: Side,
     faults: Seen,
 }
 
@@ -128,32 +127,22 @@ impl<'a> Plan<'a> {
     }
 
     fn sweep(&self) -> SweepOutcome {
-        let begun = Instant::now();
-        let swept = sweep::sweep(self.runner, self, &self.space(), || ());
-        let mut all = swept.seen;
-        let exhaustive = all.contract.count.seen() == self.space().inputs();
-        if exhaustive {
-            self.extents(&mut all.faults);
-        }
-        let seconds = begun.elapsed().as_secs_f64();
-        let path = self.path(&all.reference);
-        let because = described(&path);
-        let unknown = "the finding on sampled cases names the cause if it is known".to_owned();
-        let mut sides = vec![self.side(all.contract, Against::Contract, &self.contract.scheme, unknown, Vec::new())];
-        if self.contract.scheme.label() != self.reference.label() {
-            sides.push(self.side(all.reference, Against::Reference, &self.reference, because, path));
-        }
-        let failures = swept.failures.into_iter().map(|failed| failed.map(|bits| self.spelled(bits as u64))).collect();
-        SweepOutcome {
-            what: "patterns",
-            exhaustive,
-            sides,
-            faults: all.faults,
-            failures,
-            outside: swept.outside,
-            parameters: 0,
-            seconds,
-        }
+        let space = self.space();
+        let sides = |mut all: Sides| {
+            if all.contract.count.seen() == space.inputs() {
+                self.extents(&mut all.faults);
+            }
+            let path = self.path(&all.reference);
+            let because = described(&path);
+            let unknown = "the finding on sampled cases names the cause if it is known".to_owned();
+            let mut sides =
+                vec![self.side(all.contract, Against::Contract, &self.contract.scheme, unknown, Vec::new())];
+            if self.contract.scheme.label() != self.reference.label() {
+                sides.push(self.side(all.reference, Against::Reference, &self.reference, because, path));
+            }
+            (sides, all.faults)
+        };
+        sweep::whole(self.runner, self, &space, "patterns", |bits| self.spelled(bits as u64), sides)
     }
 
     fn space(&self) -> Space {
@@ -203,7 +192,7 @@ impl<'a> Plan<'a> {
                     faulty = self.faulty(value, from, outs, &mut swept.faults);
                     let due =
                         |i| if faulty.contains_key(&i) { DifferenceCause::Excused } else { DifferenceCause::To(None) };
-                    swept.contract.count(from, outs, value, due, self.q);
+                    one_by_one(&mut swept.contract, from, outs, value, due, self.q);
                 }
                 kept.then_some(value)
             }
@@ -216,12 +205,12 @@ impl<'a> Plan<'a> {
         reference.count.inputs += len;
         match kept {
             Some(own) if own == value => {}
-            Some(own) => reference.whole((from, len), own, value, piece.class, self.q),
+            Some(own) => whole(reference, (from, len), own, value, piece.class, self.q),
             // An undefined conversion is one class, whatever the target's result is.
-            None if piece.contract == Stored::Poison => reference.poison(from, outs, value, self.q),
+            None if piece.contract == Stored::Poison => poison(reference, from, outs, value, self.q),
             None => {
                 let due = |i| DifferenceCause::To(faulty.get(&i).copied().or(piece.class));
-                reference.count(from, outs, value, due, self.q);
+                one_by_one(reference, from, outs, value, due, self.q);
             }
         }
     }
@@ -266,18 +255,18 @@ impl<'a> Plan<'a> {
 
     fn side(
         &self,
-        counted: Counted,
+        counted: Side,
         against: Against,
         scheme: &Scheme,
         because: String,
         path: Vec<PathStep>,
     ) -> SweptSide {
         let domain = &self.kernel.contract.domain;
-        let witness = counted.smallest.map(|(bits, got, expected)| {
+        let witness = counted.least.map(|(_, (bits, got, expected))| {
             let stored = Quantize::element(domain, &self.params(1), 1);
             SweptWitness { case: self.spelled(bits), got: stored.described(&[got]), expected: expected.into() }
         });
-        let class = counted.smallest.and_then(|(bits, got, _)| self.class_at(bits, got, against));
+        let class = counted.least.and_then(|(_, (bits, got, _))| self.class_at(bits, got, against));
         let mut count = counted.count;
         count.leave_unexplained(Class::Unexplained);
         SweptSide { against, scheme: scheme.label(), count, class, because, path, witness }
@@ -307,8 +296,8 @@ impl Blocks for Plan<'_> {
     type Seen = Sides;
 
     fn merge(&self, all: &mut Sides, part: Sides) {
-        all.contract.merge(part.contract, self.q);
-        all.reference.merge(part.reference, self.q);
+        all.contract.merge(part.contract);
+        all.reference.merge(part.reference);
         fault::merge(&mut all.faults, part.faults);
     }
 
