@@ -30,6 +30,13 @@ macro_rules! fields {
     };
 }
 
+/// Builds a struct from the fields of the same names in another value, then from fields with values of their own.
+macro_rules! mirrored {
+    ($from:ident => $type:ident { $($field:ident),+ $(; $($name:ident: $value:expr),+)? }) => {
+        $type { $($field: $from.$field,)+ $($($name: $value),+)? }
+    };
+}
+
 pub mod bounds;
 pub mod concat;
 pub mod conv2d;

@@ -34,29 +34,11 @@ pub enum Conv2d {}
 
 /// Converts the parameters to the oracle's.
 pub fn convolution(p: &Params) -> Convolution {
-    Convolution {
-        batches: p.batches,
-        height: p.height,
-        width: p.width,
-        channels: p.channels,
-        kernel_h: p.kernel_h,
-        kernel_w: p.kernel_w,
-        out_channels: p.out_channels,
-        groups: p.groups,
-        stride_h: p.stride_h,
-        stride_w: p.stride_w,
-        dilation_h: p.dilation_h,
-        dilation_w: p.dilation_w,
-        top: p.top,
-        bottom: p.bottom,
-        left: p.left,
-        right: p.right,
-        input_zero_point: p.input_zero_point,
-        weight_zero_point: p.weight_zero_point,
-        transposed: p.transposed,
-        output_padding_h: p.output_padding_h,
-        output_padding_w: p.output_padding_w,
-    }
+    mirrored!(p => Convolution {
+        batches, height, width, channels, kernel_h, kernel_w, out_channels, groups, stride_h, stride_w, dilation_h,
+        dilation_w, top, bottom, left, right, input_zero_point, weight_zero_point, transposed, output_padding_h,
+        output_padding_w
+    })
 }
 
 /// Returns the kernel of `matmul` whose vector code a convolution by matrix product runs.

@@ -28,27 +28,11 @@ pub enum Pool {}
 
 /// Converts the parameters to the oracle's.
 pub fn pooling(p: &Params) -> Pooling {
-    Pooling {
-        batches: p.batches,
-        height: p.height,
-        width: p.width,
-        channels: p.channels,
-        kernel_h: p.kernel_h,
-        kernel_w: p.kernel_w,
-        stride_h: p.stride_h,
-        stride_w: p.stride_w,
-        top: p.top,
-        bottom: p.bottom,
-        left: p.left,
-        right: p.right,
-        count_padding: p.count_padding,
-        input: operand::to_oracle(p.input),
-        out: operand::to_oracle(p.out),
-        storage: types::storage(p.element),
-        sum: SUM,
-        min: p.min,
-        max: p.max,
-    }
+    mirrored!(p => Pooling {
+        batches, height, width, channels, kernel_h, kernel_w, stride_h, stride_w, top, bottom, left, right,
+        count_padding, min, max;
+        input: operand::to_oracle(p.input), out: operand::to_oracle(p.out), storage: types::storage(p.element), sum: SUM
+    })
 }
 
 impl Operation for Pool {

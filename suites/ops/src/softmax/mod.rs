@@ -27,15 +27,9 @@ const REFERENCE: &str = "nearest";
 
 /// Converts the parameters to the oracle's.
 pub(crate) fn to_oracle(p: &Params) -> Exact {
-    Exact {
-        rows: p.rows,
-        depth: p.depth,
-        multiplier: p.multiplier,
-        left_shift: p.left_shift,
-        diff_min: p.diff_min,
-        input: types::storage(p.input),
-        out: types::storage(p.output),
-    }
+    mirrored!(p => Exact {
+        rows, depth, multiplier, left_shift, diff_min; input: types::storage(p.input), out: types::storage(p.output)
+    })
 }
 
 impl Operation for Softmax {
