@@ -37,6 +37,9 @@ macro_rules! mirrored {
     };
 }
 
+#[macro_use]
+pub mod registry;
+
 pub mod bounds;
 pub mod concat;
 pub mod conv2d;
@@ -58,7 +61,6 @@ pub mod qconv2d;
 pub mod qmatmul;
 pub mod quantize;
 pub mod quantized;
-pub mod registry;
 pub mod requantize;
 pub mod softmax;
 pub mod transform;
