@@ -118,11 +118,13 @@ fn spelled(kernel: &Kernel, quadruple: u32) -> ledger::Case {
     text::arguments::<Dot>(domain, &case).unwrap_or_default()
 }
 
+/// Counts a differing result.
 #[cold]
 fn note(side: &mut Side, quadruple: u32, got: i32, expected: i32) {
     side.differs(((), (quadruple, got, expected)), i64::from(got) - i64::from(expected), None);
 }
 
+/// Returns a side of the outcome, with the witness.
 fn swept(side: Side, kernel: &Kernel, against: Against, scheme: String, class: Class) -> SweptSide {
     let Counted { mut count, least } = side;
     let witness = least.map(|((), (quadruple, got, expected))| SweptWitness {

@@ -20,6 +20,7 @@ const SPACE: Space =
 /// Differences on one side of the comparison, with the first input of the largest difference, its observed result, and its expected result.
 type Side = Counted<Reverse<u32>, (i32, i32, i32)>;
 
+/// Judges one result.
 fn note(side: &mut Side, x: i32, got: i32, expected: i32) {
     side.count.inputs += 1;
     if got != expected {
@@ -28,6 +29,7 @@ fn note(side: &mut Side, x: i32, got: i32, expected: i32) {
     }
 }
 
+/// Returns a side of the outcome, with the witness.
 fn swept(side: Side, kernel: &Kernel, against: Against, scheme: &Scheme, class: Class) -> SweptSide {
     let Counted { mut count, least } = side;
     let witness = least.map(|(_, (x, got, expected))| SweptWitness {

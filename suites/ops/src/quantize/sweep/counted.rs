@@ -17,6 +17,7 @@ pub(super) enum DifferenceCause {
     To(Option<Class>),
 }
 
+/// Returns a result with the rank of its pattern.
 fn ranked(bits: u64, got: i32, expected: i64, q: Quantization) -> ((u64, u64), (u64, i32, i64)) {
     ((bits & (q.format.sign() - 1), bits & q.format.sign()), (bits, got, expected))
 }
