@@ -13,8 +13,12 @@ pub mod identity;
 pub mod parallel;
 pub mod parameters;
 pub mod sizes;
-pub use tiebreak_sources as sources;
 pub mod stream;
+
+pub use budget::{Budget, Effort};
+pub use class::Class;
+pub use stream::{below, int32, int32_of_any_size, stream};
+pub use tiebreak_sources as sources;
 
 /// SHA-256 of the sources of this crate, set by its build script; `None` outside a workspace of the project.
 pub const SOURCES: Option<&str> = option_env!("TIEBREAK_SOURCES");

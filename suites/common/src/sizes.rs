@@ -40,6 +40,11 @@ pub fn lengths(budget: &Budget) -> &'static [(usize, usize)] {
     }
 }
 
+/// Returns the product of sizes, or the largest number if the product does not fit.
+pub fn product(sizes: &[usize]) -> u64 {
+    sizes.iter().fold(1, |product: u64, size| product.saturating_mul(*size as u64))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -66,6 +66,42 @@ impl Count {
     }
 }
 
+/// Counts against a scheme, with the differing result of the least key; of results with the same key, the first.
+#[derive(Clone)]
+pub struct Counted<K, T> {
+    /// Counts of results.
+    pub count: Count,
+    /// Differing result of the least key.
+    pub least: Option<(K, T)>,
+}
+
+impl<K, T> Default for Counted<K, T> {
+    fn default() -> Self {
+        Self { count: Count::default(), least: None }
+    }
+}
+
+impl<K: Ord, T> Counted<K, T> {
+    /// Adds a differing result with `delta`, and its class if known.
+    pub fn differs(&mut self, result: (K, T), delta: i64, class: Option<Class>) {
+        self.count.differs(delta, class, 1);
+        self.offer(result);
+    }
+
+    /// Keeps a result if its key is the least.
+    pub fn offer(&mut self, offered: (K, T)) {
+        if self.least.as_ref().is_none_or(|least| offered.0 < least.0) {
+            self.least = Some(offered);
+        }
+    }
+
+    /// Adds the counts of another part, whose results follow.
+    pub fn merge(&mut self, other: Self) {
+        self.count.merge(other.count);
+        other.least.into_iter().for_each(|least| self.offer(least));
+    }
+}
+
 /// Differences by `got - expected`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Deltas {

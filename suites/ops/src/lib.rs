@@ -15,6 +15,31 @@ macro_rules! types_of {
     };
 }
 
+/// Lists fields of parameters for the text of a case: kind and name of each, in brackets its place if it is not directly in the parameters, and
+/// `always` if it is written even at its default.
+macro_rules! fields {
+    (@of $p:ident $name:ident) => { &mut $p.$name };
+    (@of $p:ident $name:ident $($place:ident).+) => { &mut $p.$($place).+ };
+    ($params:ty; $($kind:ident $name:ident $([$($place:ident).+])? $($always:ident)?);+) => {
+        [$(
+            tiebreak_engine::operation::Field::<$params>::$kind(
+                stringify!($name),
+                |p| fields!(@of p $name $($($place).+)?),
+            )$(.$always())?
+        ),+]
+    };
+}
+
+/// Builds a struct from the fields of the same names in another value, then from fields with values of their own.
+macro_rules! mirrored {
+    ($from:ident => $type:ident { $($field:ident),+ $(; $($name:ident: $value:expr),+)? }) => {
+        $type { $($field: $from.$field,)+ $($($name: $value),+)? }
+    };
+}
+
+#[macro_use]
+pub mod registry;
+
 pub mod bounds;
 pub mod concat;
 pub mod conv2d;
@@ -36,7 +61,6 @@ pub mod qconv2d;
 pub mod qmatmul;
 pub mod quantize;
 pub mod quantized;
-pub mod registry;
 pub mod requantize;
 pub mod softmax;
 pub mod transform;

@@ -20,7 +20,7 @@ use tiebreak_suites::engine::judge::record::judged;
 use tiebreak_suites::engine::judge::side::Side;
 use tiebreak_suites::engine::run::answers::Answers;
 use tiebreak_suites::engine::self_check::mutants as self_check;
-use tiebreak_suites::fpm::changes::possible;
+use tiebreak_suites::fpm::changes::{changes_in, possible};
 use tiebreak_suites::fpm::hypotheses::{Hypothesis, hypotheses};
 use tiebreak_suites::fpm::promised::{Promised, ShiftDirection};
 use tiebreak_suites::fpm::{FixedPointMultiply, case, parameters};
@@ -180,7 +180,7 @@ fn a_class_covers_everything_it_names() {
     let settled = settled(&kernel(TIES_UP, domain, &[], two));
     let contract = scheme("ties-up:wrap");
     for Explained { group, explanation, .. } in &settled.explained {
-        let causes = FixedPointMultiply::changes_in(*group, &contract, &contract, &Domain::ALL, false);
+        let causes = changes_in(*group, &contract, &contract, &Domain::ALL, false);
         let Some(cause) = explanation.cause.map(|at| &causes[at]) else { continue };
         for seen in settled.contract.groups[group].evidence() {
             assert!(cause.explains(&[seen]).is_some(), "{seen:?}");
@@ -241,7 +241,7 @@ fn recognised(contract: &Promised, hypothesis: &Hypothesis, inputs: &[(Channel, 
         // As in a run, the evidence is a sample spread over all cases.
         let evidence: Vec<&Observed<Batch>> =
             all.iter().step_by(2).chain(all.iter().filter(|s| s.differ > 0)).collect();
-        let causes = FixedPointMultiply::changes_in(group, contract, contract, &Domain::ALL, false);
+        let causes = changes_in(group, contract, contract, &Domain::ALL, false);
         let found = explain(&causes, &evidence);
         let what = format!("{}: {} ({direction:?})", contract.scheme.label(), hypothesis.because);
         assert_ne!(found.class, Class::Unexplained, "{what}");

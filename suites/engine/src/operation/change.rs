@@ -87,6 +87,20 @@ impl<O: Operation> Change<O> {
         Self::of_case(class, because, scheme, move |case| change(&mut case.params))
     }
 
+    /// Creates a change that loses the results of each row after its last whole vector: they are 0. `row` gives the length of a row.
+    pub fn lost(because: impl Into<String>, scheme: O::Scheme, row: fn(&O::Params) -> usize, vector: usize) -> Self
+    where
+        O::Scheme: 'static,
+    {
+        Self::predicts(Class::TruncatedTail, because, move |case| {
+            let row = row(&case.params);
+            let mut out = O::expected(&scheme, case).ok()?;
+            let lost = out.iter_mut().enumerate().filter(|(at, _)| at % row >= row - row % vector);
+            lost.for_each(|(_, v)| *v = Some(0));
+            Some(out)
+        })
+    }
+
     /// Creates a change to another scheme.
     pub fn scheme(class: Class, because: impl Into<String>, scheme: O::Scheme) -> Self {
         Self::predicts(class, because, move |case| O::expected(&scheme, case).ok())

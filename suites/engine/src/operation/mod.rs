@@ -48,6 +48,8 @@ pub use command::Command;
 pub use element::Element;
 pub use errors::{CaseError, Unposable};
 pub use expected::{Expected, differs};
+pub use fields::Field;
+pub use fill::Fill;
 pub use observed::{Observed, Witness};
 pub use outside::Outside;
 pub use parameter_coverage::ParameterCoverage;

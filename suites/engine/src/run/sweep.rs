@@ -4,9 +4,11 @@
 use crate::lane::runner::{FailedBatch, InFlight, Runner, fails, isolate};
 use crate::lane::{Input, Lease, Order};
 use crate::operation::outside::Outside;
+use crate::operation::{SweepOutcome, SweptSide, fault};
 use std::time::Instant;
 use tiebreak_common::parallel;
 use tiebreak_impls::protocol::Job;
+use tiebreak_reports::ledger;
 
 /// Inputs of a sweep.
 #[derive(Clone, Copy, Debug)]
@@ -108,6 +110,25 @@ pub fn sweep<B: Blocks>(
         all.seconds += part.seconds;
     }
     all
+}
+
+/// Runs every chunk, and judges the totals: `sides` compares them with the contract, then with the reference, and returns known faults. `spelled`
+/// formats the case of an input.
+pub fn whole<B: Blocks>(
+    runner: &Runner<'_>,
+    blocks: &B,
+    space: &Space,
+    what: &'static str,
+    spelled: impl Fn(i64) -> ledger::Case,
+    sides: impl FnOnce(B::Seen) -> (Vec<SweptSide>, fault::Seen),
+) -> SweepOutcome {
+    let begun = Instant::now();
+    let ChunkOutcome { seen, failures, outside, .. } = sweep(runner, blocks, space, || ());
+    let (sides, faults) = sides(seen);
+    let exhaustive = sides.first().is_some_and(|contract| contract.count.seen() == space.inputs());
+    let failures = failures.into_iter().map(|failed| failed.map(&spelled)).collect();
+    let seconds = begun.elapsed().as_secs_f64();
+    SweepOutcome { what, exhaustive, sides, faults, failures, outside, parameters: 0, seconds }
 }
 
 /// Runs a chunk, from `start` on.

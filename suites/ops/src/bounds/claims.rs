@@ -38,6 +38,24 @@ fn word(reading: Reading) -> (i128, i128) {
     }
 }
 
+/// Claims that inputs up to a bound are right, and that the next is not. `probe` builds the case of an input, with its exact result.
+fn bounded(
+    (op, kernel): (&'static str, &'static str),
+    quantity: impl Into<String>,
+    bound: i64,
+    because: String,
+    probe: impl Fn(i64) -> (BoundCase, i64),
+) -> Claim {
+    let (at, past) = (Some(probe(bound)), Some(probe(bound + 1)));
+    Claim { op, kernel, quantity: quantity.into(), bound: Some(bound), because, at, past }
+}
+
+/// Builds a step of dot products with one value in all accumulators.
+fn step(domain: &dot::Domain, acc: i64, [a, b]: [Vec<i32>; 2], reading: Reading) -> BoundCase {
+    let params = dot::Params { len: domain.results };
+    BoundCase::Dot(Case { params, tensors: [vec![acc as i32; domain.results], a, b], misalign: 0 }, reading)
+}
+
 /// Builds a product of one row and one column, each filled with one value, and returns its exact result.
 fn filled(k: usize, (lhs, rhs): (i32, i32), reading: Reading) -> (BoundCase, i64) {
     let params = matmul::Params { m: 1, n: 1, k, lhs_offset: 0, rhs_offset: 0 };
@@ -89,40 +107,27 @@ fn depths(kernel: &matmul::Kernel) -> Vec<Claim> {
         let reach = bounds::largest_depth(wide(&domain.lhs_values), wide(&rhs), low, high);
         let Depth::Bounded { depth, pair, .. } = reach else { continue };
         let extreme = (pair.0 as i32, pair.1 as i32);
-        let at = |k: usize| filled(k, extreme, reading);
-        let depth = depth as usize;
-        out.push(Claim {
-            op: "matmul",
-            kernel: kernel.name,
-            quantity: format!("depth K, result as {name}{restricted}"),
-            bound: Some(depth as i64),
-            because: format!(
-                "products reach {} * {} = {}; {depth} of them stay in {low}..={high}, {} do not",
-                extreme.0,
-                extreme.1,
-                i64::from(extreme.0) * i64::from(extreme.1),
-                depth + 1
-            ),
-            at: Some(at(depth)),
-            past: Some(at(depth + 1)),
-        });
+        let because = format!(
+            "products reach {} * {} = {}; {depth} of them stay in {low}..={high}, {} do not",
+            extreme.0,
+            extreme.1,
+            i64::from(extreme.0) * i64::from(extreme.1),
+            depth + 1
+        );
+        let quantity = format!("depth K, result as {name}{restricted}");
+        let probe = |k| filled(k as usize, extreme, reading);
+        out.push(bounded(("matmul", kernel.name), quantity, depth as i64, because, probe));
     }
     let promised = *domain.depth.end();
     if promised < tiebreak_impls::shape::MAX_ELEMENTS {
         let (whole, rest) = (promised / 128, promised % 128);
-        out.push(Claim {
-            op: "matmul",
-            kernel: kernel.name,
-            quantity: "depth K, 16-bit lane of counts".to_owned(),
-            bound: Some(promised as i64),
-            because: format!(
-                "a lane takes 16 bits of each 128: {} of {whole} times 128, and one more for each of the next {rest}, which makes {}",
-                16 * whole,
-                16 * whole + rest
-            ),
-            at: Some(filled(promised, (1, 1), Reading::Signed)),
-            past: Some(filled(promised + 1, (1, 1), Reading::Signed)),
-        });
+        let because = format!(
+            "a lane takes 16 bits of each 128: {} of {whole} times 128, and one more for each of the next {rest}, which makes {}",
+            16 * whole,
+            16 * whole + rest
+        );
+        let probe = |k| filled(k as usize, (1, 1), Reading::Signed);
+        out.push(bounded(("matmul", kernel.name), "depth K, 16-bit lane of counts", promised as i64, because, probe));
     }
     out
 }
@@ -247,24 +252,13 @@ fn lanes(kernel: &dot::Kernel) -> Vec<Claim> {
         let steps = depth as i64 / terms;
         let each = lhs * rhs * terms;
         let probe = |steps: i64| {
-            let elements = [vec![lhs as i32; domain.elements], vec![rhs as i32; domain.elements]];
-            let [a, b] = elements;
-            let acc = vec![((steps - 1) * each) as i32; domain.results];
-            let params = dot::Params { len: domain.results };
-            (BoundCase::Dot(Case { params, tensors: [acc, a, b], misalign: 0 }, reading), steps * each)
+            let operands = [vec![lhs as i32; domain.elements], vec![rhs as i32; domain.elements]];
+            (step(domain, (steps - 1) * each, operands, reading), steps * each)
         };
-        out.push(Claim {
-            op: "dot",
-            kernel: kernel.name,
-            quantity: format!("steps of {terms} products into one 32-bit lane, read as {}", reading.name()),
-            bound: Some(steps),
-            because: format!(
-                "a step adds at most {each}; {steps} of them stay in {low}..={high}, {} do not",
-                steps + 1
-            ),
-            at: Some(probe(steps)),
-            past: Some(probe(steps + 1)),
-        });
+        let quantity = format!("steps of {terms} products into one 32-bit lane, read as {}", reading.name());
+        let because =
+            format!("a step adds at most {each}; {steps} of them stay in {low}..={high}, {} do not", steps + 1);
+        out.push(bounded(("dot", kernel.name), quantity, steps, because, probe));
     }
     out
 }
@@ -288,9 +282,6 @@ fn product_lane(kernel: &dot::Kernel) -> Option<Claim> {
     }
     let mut operands = [vec![0; domain.elements], vec![0; domain.elements]];
     (operands[0][0], operands[1][0]) = (*l as i32, *r as i32);
-    let [a, b] = operands;
-    let params = dot::Params { len: domain.results };
-    let case = Case { params, tensors: [vec![0; domain.results], a, b], misalign: 0 };
     Some(Claim {
         op: "dot",
         kernel: kernel.name,
@@ -299,7 +290,7 @@ fn product_lane(kernel: &dot::Kernel) -> Option<Claim> {
         because: format!(
             "the largest product, {l} * {r} = {product}, is in {low}..={high}: no depth and no weight makes it wrap"
         ),
-        at: Some((BoundCase::Dot(case, Reading::Signed), product)),
+        at: Some((step(domain, 0, operands, Reading::Signed), product)),
         past: None,
     })
 }
@@ -315,26 +306,18 @@ fn saturating_pair(kernel: &dot::Kernel) -> Claim {
     let domain = &kernel.contract.domain;
     let lhs = *domain.lhs.range().end();
     let bound = i32::from(i16::MAX) / (2 * lhs);
-    let probe = |weight: i32| {
+    let probe = |weight: i64| {
         let pair = |value: i32| (0..domain.elements).map(|k| if k < 2 { value } else { 0 }).collect();
-        let params = dot::Params { len: domain.results };
-        let tensors = [vec![0; domain.results], pair(lhs), pair(weight)];
-        (BoundCase::Dot(Case { params, tensors, misalign: 0 }, Reading::Signed), i64::from(2 * lhs * weight))
+        (step(domain, 0, [pair(lhs), pair(weight as i32)], Reading::Signed), i64::from(2 * lhs) * weight)
     };
-    Claim {
-        op: "dot",
-        kernel: kernel.name,
-        quantity: "largest rhs value of both products of a pair".to_owned(),
-        bound: Some(bound.into()),
-        because: format!(
-            "2 * {lhs} * {bound} = {} is below 2^15, 2 * {lhs} * {} = {} is not",
-            2 * lhs * bound,
-            bound + 1,
-            2 * lhs * (bound + 1)
-        ),
-        at: Some(probe(bound)),
-        past: Some(probe(bound + 1)),
-    }
+    let because = format!(
+        "2 * {lhs} * {bound} = {} is below 2^15, 2 * {lhs} * {} = {} is not",
+        2 * lhs * bound,
+        bound + 1,
+        2 * lhs * (bound + 1)
+    );
+    let quantity = "largest rhs value of both products of a pair";
+    bounded(("dot", kernel.name), quantity, bound.into(), because, probe)
 }
 
 /// Claims the number of steps of 32 few-bit products into one 32-bit lane. The largest product has all bits set, whatever an unset bit means.
@@ -344,43 +327,26 @@ fn low_bits(kernel: &dot::Kernel) -> Claim {
     let each = domain.elements as i64 * i64::from(lhs) * i64::from(rhs);
     let steps = i64::from(i32::MAX) / each;
     let probe = |steps: i64| {
-        let params = dot::Params { len: domain.results };
-        let acc = vec![((steps - 1) * each) as i32; domain.results];
-        let tensors = [acc, vec![lhs; domain.elements], vec![rhs; domain.elements]];
-        (BoundCase::Dot(Case { params, tensors, misalign: 0 }, Reading::Signed), steps * each)
+        let operands = [lhs, rhs].map(|value| vec![value; domain.elements]);
+        (step(domain, (steps - 1) * each, operands, Reading::Signed), steps * each)
     };
-    Claim {
-        op: "dot",
-        kernel: kernel.name,
-        quantity: "steps of 32 products into one 32-bit lane, read as int32".to_owned(),
-        bound: Some(steps),
-        because: format!("{steps} * {each} is below 2^31, {} * {each} is not", steps + 1),
-        at: Some(probe(steps)),
-        past: Some(probe(steps + 1)),
-    }
+    let because = format!("{steps} * {each} is below 2^31, {} * {each} is not", steps + 1);
+    let quantity = "steps of 32 products into one 32-bit lane, read as int32";
+    bounded(("dot", kernel.name), quantity, steps, because, probe)
 }
 
 /// Claims the largest sum of plane weights by which an 8-bit count can be shifted in its lane.
 fn shifted_counts(kernel: &dot::Kernel) -> Claim {
     let domain = &kernel.contract.domain;
     // Eight elements have one bit each, in planes whose weights multiply to 2^weight; the other elements are 0.
-    let probe = |weight: u32| {
+    let probe = |weight: i64| {
         let plane = weight.min(3);
-        let one = |bit: u32| (0..domain.elements).map(|k| if k < 8 { 1 << bit } else { 0 }).collect();
-        let params = dot::Params { len: domain.results };
-        let tensors = [vec![0; domain.results], one(plane), one(weight - plane)];
-        (BoundCase::Dot(Case { params, tensors, misalign: 0 }, Reading::Signed), 8 << weight)
+        let one = |bit: i64| (0..domain.elements).map(|k| if k < 8 { 1 << bit } else { 0 }).collect();
+        (step(domain, 0, [one(plane), one(weight - plane)], Reading::Signed), 8 << weight)
     };
-    Claim {
-        op: "dot",
-        kernel: kernel.name,
-        quantity: "places by which a count of 8 bits is shifted in an 8-bit lane".to_owned(),
-        bound: Some(4),
-        because: "8 << 4 = 128 is below 2^8, 8 << 5 = 256 is not; operands of six bits together shift by 4 at most"
-            .to_owned(),
-        at: Some(probe(4)),
-        past: Some(probe(5)),
-    }
+    let because = "8 << 4 = 128 is below 2^8, 8 << 5 = 256 is not; operands of six bits together shift by 4 at most";
+    let quantity = "places by which a count of 8 bits is shifted in an 8-bit lane";
+    bounded(("dot", kernel.name), quantity, 4, because.to_owned(), probe)
 }
 
 /// Claims the number of steps whose bit counts fit a 16-bit lane that holds values below `end`.
@@ -390,26 +356,17 @@ fn counts(kernel: &dot::Kernel, end: i64) -> Claim {
     let steps = (end - 1) / EACH;
     let domain = &kernel.contract.domain;
     let probe = |steps: i64| {
-        let ones = || vec![255; domain.elements];
-        let acc = vec![((steps - 1) * EACH) as i32; domain.results];
-        let params = dot::Params { len: domain.results };
-        (BoundCase::Dot(Case { params, tensors: [acc, ones(), ones()], misalign: 0 }, Reading::Signed), steps * EACH)
+        let ones = [255, 255].map(|value| vec![value; domain.elements]);
+        (step(domain, (steps - 1) * EACH, ones, Reading::Signed), steps * EACH)
     };
-    Claim {
-        op: "dot",
-        kernel: kernel.name,
-        quantity: "steps of 16 set bits into one 16-bit lane".to_owned(),
-        bound: Some(steps),
-        because: format!(
-            "{steps} * {EACH} = {} is below 2^{}, {} * {EACH} = {} is not",
-            steps * EACH,
-            end.ilog2(),
-            steps + 1,
-            (steps + 1) * EACH
-        ),
-        at: Some(probe(steps)),
-        past: Some(probe(steps + 1)),
-    }
+    let because = format!(
+        "{steps} * {EACH} = {} is below 2^{}, {} * {EACH} = {} is not",
+        steps * EACH,
+        end.ilog2(),
+        steps + 1,
+        (steps + 1) * EACH
+    );
+    bounded(("dot", kernel.name), "steps of 16 set bits into one 16-bit lane", steps, because, probe)
 }
 
 /// Claims the largest accumulator without int32 overflow in the legacy requantization, at one multiplier (gemmlowp's document warns of it).
@@ -429,18 +386,11 @@ fn legacy(kernel: &requantize::Kernel) -> Claim {
             max: *range.end(),
         };
         let exact = ((acc * MULTIPLIER + half) >> SHIFT).clamp((*range.start()).into(), (*range.end()).into());
-        (
-            BoundCase::Requantize(Case { params, tensors: [vec![acc as i32], Vec::new(), Vec::new()], misalign: 0 }),
-            exact,
-        )
+        let tensors = [vec![acc as i32], Vec::new(), Vec::new()];
+        (BoundCase::Requantize(Case { params, tensors, misalign: 0 }), exact)
     };
-    Claim {
-        op: "requantize",
-        kernel: kernel.name,
-        quantity: format!("acc + result_offset, result_mult_int={MULTIPLIER} result_shift={SHIFT}"),
-        bound: Some(bound),
-        because: format!("{bound} * {MULTIPLIER} + {half} is below 2^31, {} * {MULTIPLIER} + {half} is not", bound + 1),
-        at: Some(probe(bound)),
-        past: Some(probe(bound + 1)),
-    }
+    let quantity = format!("acc + result_offset, result_mult_int={MULTIPLIER} result_shift={SHIFT}");
+    let because =
+        format!("{bound} * {MULTIPLIER} + {half} is below 2^31, {} * {MULTIPLIER} + {half} is not", bound + 1);
+    bounded(("requantize", kernel.name), quantity, bound, because, probe)
 }

@@ -1,7 +1,7 @@
 //! Changes that a kernel may make to a concatenation.
 
 use super::{Concat, parts, to_oracle};
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::operation::{Case, Change, Expected};
 use tiebreak_impls::concat::{Input, Operand, Params};
 use tiebreak_oracle::concat::{Concatenation, Definition, Scheme};

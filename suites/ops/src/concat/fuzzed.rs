@@ -1,8 +1,7 @@
 //! Concatenations made from a fuzzer's numbers.
 
 use super::Concat;
-use crate::fuzzing::numbers::Numbers;
-use crate::fuzzing::tensor::Fuzzed;
+use crate::fuzzing::{Fuzzed, Numbers};
 use tiebreak_impls::concat::{Domain, Input, Operand, Params, Scales};
 
 impl Fuzzed for Concat {

@@ -12,7 +12,7 @@ mod text;
 use crate::elementwise::operand;
 use crate::types;
 use std::ops::RangeInclusive;
-use tiebreak_common::budget::Budget;
+use tiebreak_common::Budget;
 use tiebreak_engine::operation::{
     Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Expected, Operation, Options,
     ReferenceOption, Spec, Tensors, Unposable, Wanted, Witnesses,

@@ -1,6 +1,6 @@
 //! Parts of a concatenation scheme, and the next scheme on the way from the exact value to a scheme.
 
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_oracle::concat::steps::{Factor, Step};
 use tiebreak_oracle::concat::{Definition, Scheme};
 use tiebreak_oracle::rounding::RoundingRule;

@@ -2,8 +2,8 @@
 
 use super::geometry::first_repeated;
 use super::{Conv2d, geometry, products, transposed};
-use crate::matmul::{orders, other_sign, reproduced, widths, wrapped_to, wrapping};
-use tiebreak_common::class::Class;
+use crate::matmul::{either, orders, other_sign, reproduced, widths, wrapped_to, wrapping};
+use tiebreak_common::Class;
 use tiebreak_engine::operation::{Case, Change, Expected, Observed, Operation};
 use tiebreak_impls::conv2d::{Domain, Params};
 use tiebreak_oracle::matmul::Scheme;
@@ -17,28 +17,16 @@ pub(super) fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Conv2d>> {
     let mut out = if domain.transposed.is_some() { transposed::changes(base) } else { Vec::new() };
     out.extend(paddings(base, domain));
     out.extend(widths(scheme, &domain.operands));
-    for (because, input, weights) in [
-        ("the input zero point is added", true, false),
-        ("the weight zero point is added", false, true),
-        ("both zero points are added", true, true),
-    ] {
-        out.push(Change::of_case(Class::OffsetSign, because, base, move |case: &mut Case<Params>| {
-            let negated = |v: i32, on: bool| if on { v.wrapping_neg() } else { v };
-            case.params.input_zero_point = negated(case.params.input_zero_point, input);
-            case.params.weight_zero_point = negated(case.params.weight_zero_point, weights);
-        }));
-    }
-    for (because, input, weights) in [
-        ("the input zero point is not subtracted", true, false),
-        ("the weight zero point is not subtracted", false, true),
-        ("neither zero point is subtracted", true, true),
-    ] {
-        out.push(Change::of_case(Class::OffsetTerm, because, base, move |case: &mut Case<Params>| {
-            let without = |v: i32, on: bool| if on { 0 } else { v };
-            case.params.input_zero_point = without(case.params.input_zero_point, input);
-            case.params.weight_zero_point = without(case.params.weight_zero_point, weights);
-        }));
-    }
+    let because = ["the input zero point is added", "the weight zero point is added", "both zero points are added"];
+    out.extend(either(Class::OffsetSign, base, because, |case, t| {
+        *zero_point(case, t) = zero_point(case, t).wrapping_neg();
+    }));
+    let because = [
+        "the input zero point is not subtracted",
+        "the weight zero point is not subtracted",
+        "neither zero point is subtracted",
+    ];
+    out.extend(either(Class::OffsetTerm, base, because, |case, t| *zero_point(case, t) = 0));
     for (because, t, element) in [
         ("the input is read with the other sign", 0, domain.operands.lhs),
         ("the weights are read with the other sign", 1, domain.operands.rhs),
@@ -111,27 +99,21 @@ fn layouts(base: Scheme) -> Vec<Change<Conv2d>> {
 
 /// Returns changes that subtract zero points in the type of their operand, which wraps.
 fn narrow_offsets(base: Scheme, domain: &Domain) -> Vec<Change<Conv2d>> {
-    let (lhs, rhs) = (domain.operands.lhs, domain.operands.rhs);
-    let all = [
-        ("the input zero point is subtracted in the type of the input, and wraps", true, false),
-        ("the weight zero point is subtracted in the type of the weights, and wraps", false, true),
-        ("both zero points are subtracted in the types of their operands, and wrap", true, true),
+    let types = [domain.operands.lhs, domain.operands.rhs];
+    let because = [
+        "the input zero point is subtracted in the type of the input, and wraps",
+        "the weight zero point is subtracted in the type of the weights, and wraps",
+        "both zero points are subtracted in the types of their operands, and wrap",
     ];
-    let change = |(because, input, weights): (&'static str, bool, bool)| {
-        Change::of_case(Class::Wrap, because, base, move |case: &mut Case<Params>| {
-            let p = &mut case.params;
-            let offsets = [&mut p.input_zero_point, &mut p.weight_zero_point];
-            for (((tensor, offset), element), narrow) in
-                case.tensors.iter_mut().zip(offsets).zip([lhs, rhs]).zip([input, weights])
-            {
-                if narrow {
-                    tensor.iter_mut().for_each(|v| *v = wrapped_to(element, v.wrapping_sub(*offset)));
-                    *offset = 0;
-                }
-            }
-        })
-    };
-    all.into_iter().map(change).collect()
+    either(Class::Wrap, base, because, move |case, t| {
+        let subtracted = std::mem::take(zero_point(case, t));
+        case.tensors[t].iter_mut().for_each(|v| *v = wrapped_to(types[t], v.wrapping_sub(subtracted)));
+    })
+}
+
+/// Returns the zero point of an operand.
+fn zero_point(case: &mut Case<Params>, t: usize) -> &mut i32 {
+    if t == 0 { &mut case.params.input_zero_point } else { &mut case.params.weight_zero_point }
 }
 
 /// Finds an order of output channels within blocks that turns the expected results into the observed results.

@@ -7,11 +7,9 @@ use super::transposed::shaped;
 use crate::matmul::plan::by_turns;
 use rand_chacha::ChaCha8Rng;
 use std::ops::RangeInclusive;
-use tiebreak_common::budget::Budget;
 use tiebreak_common::covering::rows;
-use tiebreak_common::stream::{below, stream};
-use tiebreak_engine::operation::Spec;
-use tiebreak_engine::operation::fill::Fill;
+use tiebreak_common::{Budget, below, stream};
+use tiebreak_engine::operation::{Fill, Spec};
 use tiebreak_impls::conv2d::{Domain, Params};
 
 /// Column of a covering-array row.

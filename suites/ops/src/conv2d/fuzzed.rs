@@ -2,8 +2,7 @@
 
 use super::Conv2d;
 use super::transposed::shaped;
-use crate::fuzzing::numbers::Numbers;
-use crate::fuzzing::tensor::Fuzzed;
+use crate::fuzzing::{Fuzzed, Numbers};
 use tiebreak_impls::conv2d::{Domain, Params};
 
 impl Fuzzed for Conv2d {

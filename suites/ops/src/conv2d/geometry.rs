@@ -4,7 +4,7 @@
 //! Changes before the size of the result is computed are in `changes.rs`. Here only the loops of the kernel are wrong.
 
 use super::Conv2d;
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::operation::{Case, Change, Expected};
 use tiebreak_impls::conv2d::Params;
 use tiebreak_oracle::matmul::Scheme;

@@ -3,10 +3,8 @@
 use super::plan::spec;
 use super::usual;
 use crate::matmul::plan::by_turns;
-use tiebreak_common::budget::Budget;
-use tiebreak_common::stream::{below, stream};
-use tiebreak_engine::operation::Spec;
-use tiebreak_engine::operation::fill::Fill;
+use tiebreak_common::{Budget, below, stream};
+use tiebreak_engine::operation::{Fill, Spec};
 use tiebreak_impls::conv2d::{Domain, Params};
 
 /// Largest width and channel count that is tried.

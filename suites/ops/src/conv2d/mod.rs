@@ -15,12 +15,10 @@ pub(crate) mod usual;
 use crate::matmul::Matmul;
 use crate::types;
 use std::ops::RangeInclusive;
-use std::sync::Arc;
-use tiebreak_common::budget::Budget;
-use tiebreak_engine::operation::fields::{self, Field};
+use tiebreak_common::{Budget, sizes};
 use tiebreak_engine::operation::{
-    Arguments, Capabilities, Case, CaseError, CaseSelection, Change, Counted, Expected, Operation, Options, Parameter,
-    ParameterCoverage, SharedCode, Spec, Unposable, Wanted, kernels,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Change, Counted, Expected, Field, Operation, Options,
+    Parameter, SharedCode, Spec, Unposable, Wanted, fields, kernels,
 };
 use tiebreak_impls::conv2d::transposed::takes;
 use tiebreak_impls::conv2d::{Domain, Params, Run};
@@ -36,29 +34,11 @@ pub enum Conv2d {}
 
 /// Converts the parameters to the oracle's.
 pub fn convolution(p: &Params) -> Convolution {
-    Convolution {
-        batches: p.batches,
-        height: p.height,
-        width: p.width,
-        channels: p.channels,
-        kernel_h: p.kernel_h,
-        kernel_w: p.kernel_w,
-        out_channels: p.out_channels,
-        groups: p.groups,
-        stride_h: p.stride_h,
-        stride_w: p.stride_w,
-        dilation_h: p.dilation_h,
-        dilation_w: p.dilation_w,
-        top: p.top,
-        bottom: p.bottom,
-        left: p.left,
-        right: p.right,
-        input_zero_point: p.input_zero_point,
-        weight_zero_point: p.weight_zero_point,
-        transposed: p.transposed,
-        output_padding_h: p.output_padding_h,
-        output_padding_w: p.output_padding_w,
-    }
+    mirrored!(p => Convolution {
+        batches, height, width, channels, kernel_h, kernel_w, out_channels, groups, stride_h, stride_w, dilation_h,
+        dilation_w, top, bottom, left, right, input_zero_point, weight_zero_point, transposed, output_padding_h,
+        output_padding_w
+    })
 }
 
 /// Returns the kernel of `matmul` whose vector code a convolution by matrix product runs.
@@ -73,8 +53,20 @@ impl Operation for Conv2d {
     const TENSORS: &'static [&'static str] = &["input", "weights"];
     const CATALOGUE: &'static str = include_str!("../../catalogue/conv2d.txt");
     const CAPABILITIES: Capabilities<Self> = Capabilities {
-        counted: Counted { products: Self::products, ..Counted::NONE },
-        options: Options { takes: &[Parameter::Model], caller_coverage: Self::caller_coverage, ..Options::NONE },
+        counted: Counted {
+            products: |p| {
+                let results = p.sizes().map_or(0, |sizes| sizes.outputs);
+                sizes::product(&[results, p.kernel_h, p.kernel_w, p.channels / p.groups.max(1)])
+            },
+            ..Counted::NONE
+        },
+        options: Options {
+            takes: &[Parameter::Model],
+            caller_coverage: |domain, selection, specs, _| {
+                (!selection.layers.is_empty()).then(|| plan::caller_coverage(domain, &selection.layers, specs))
+            },
+            ..Options::NONE
+        },
         shared_code: product,
         ..Capabilities::NONE
     };
@@ -174,45 +166,11 @@ impl Operation for Conv2d {
     }
 }
 
-impl Conv2d {
-    fn products(p: &Params) -> u64 {
-        let results = p.sizes().map_or(0, |sizes| sizes.outputs);
-        let factors = [results, p.kernel_h, p.kernel_w, p.channels / p.groups.max(1)];
-        factors.iter().fold(1, |product: u64, size| product.saturating_mul(*size as u64))
-    }
-
-    fn caller_coverage(
-        domain: &Domain,
-        selection: &CaseSelection,
-        specs: &[Arc<Spec<Params>>],
-        _: (&Budget, u64),
-    ) -> Option<ParameterCoverage> {
-        (!selection.layers.is_empty()).then(|| plan::caller_coverage(domain, &selection.layers, specs))
-    }
-}
-
-const FIELDS: [Field<Params>; 21] = [
-    Field::size("batches", |p| &mut p.batches),
-    Field::<Params>::size("height", |p| &mut p.height).always(),
-    Field::<Params>::size("width", |p| &mut p.width).always(),
-    Field::size("channels", |p| &mut p.channels),
-    Field::size("kernel_h", |p| &mut p.kernel_h),
-    Field::size("kernel_w", |p| &mut p.kernel_w),
-    Field::size("out_channels", |p| &mut p.out_channels),
-    Field::size("groups", |p| &mut p.groups),
-    Field::size("stride_h", |p| &mut p.stride_h),
-    Field::size("stride_w", |p| &mut p.stride_w),
-    Field::size("dilation_h", |p| &mut p.dilation_h),
-    Field::size("dilation_w", |p| &mut p.dilation_w),
-    Field::size("top", |p| &mut p.top),
-    Field::size("bottom", |p| &mut p.bottom),
-    Field::size("left", |p| &mut p.left),
-    Field::size("right", |p| &mut p.right),
-    Field::int32("input_zero_point", |p| &mut p.input_zero_point),
-    Field::int32("weight_zero_point", |p| &mut p.weight_zero_point),
-    Field::flag("transposed", |p| &mut p.transposed),
-    Field::size("output_padding_h", |p| &mut p.output_padding_h),
-    Field::size("output_padding_w", |p| &mut p.output_padding_w),
+const FIELDS: [Field<Params>; 21] = fields![
+    Params; size batches; size height always; size width always; size channels; size kernel_h; size kernel_w;
+    size out_channels; size groups; size stride_h; size stride_w; size dilation_h; size dilation_w; size top;
+    size bottom; size left; size right; int32 input_zero_point; int32 weight_zero_point; flag transposed;
+    size output_padding_h; size output_padding_w
 ];
 
 /// Indices into [`FIELDS`], in the order in which a witness is simplified.

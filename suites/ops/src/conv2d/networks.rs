@@ -6,9 +6,8 @@
 use super::plan::spec;
 use super::usual::products;
 use crate::matmul::plan::by_turns;
-use tiebreak_common::budget::Budget;
-use tiebreak_engine::operation::fill::Fill;
-use tiebreak_engine::operation::{Spec, Turn};
+use tiebreak_common::Budget;
+use tiebreak_engine::operation::{Fill, Spec, Turn};
 use tiebreak_impls::conv2d::{Domain, Params};
 
 /// Returns an image of a height, a width and a number of channels.

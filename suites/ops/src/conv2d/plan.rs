@@ -3,10 +3,9 @@
 
 use super::{Conv2d, conjunctions, large, networks};
 use std::sync::Arc;
-use tiebreak_common::budget::Budget;
-use tiebreak_engine::operation::fill::Fill;
+use tiebreak_common::Budget;
 use tiebreak_engine::operation::parameter_coverage::distinct;
-use tiebreak_engine::operation::{Layer, Operation, ParameterCoverage, Spec, by, in_turns, kernels};
+use tiebreak_engine::operation::{Fill, Layer, Operation, ParameterCoverage, Spec, by, in_turns, kernels};
 use tiebreak_impls::conv2d::{Domain, Params};
 use tiebreak_impls::element::Element;
 use tiebreak_reports::ledger::Unit;

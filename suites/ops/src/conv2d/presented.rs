@@ -2,9 +2,7 @@
 
 use super::Conv2d;
 use crate::explain::steps::{self, Steps};
-use crate::presented::Presented;
-use crate::presented::fitting::Fitting;
-use crate::presented::sample::Drawn;
+use crate::presented::{Drawn, Fitting, Presented};
 use tiebreak_impls::conv2d::Params;
 
 impl Presented for Conv2d {

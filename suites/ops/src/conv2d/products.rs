@@ -3,7 +3,7 @@
 use super::{Conv2d, convolution};
 use crate::matmul;
 use std::sync::Arc;
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::operation::{Case, Change, Observed};
 use tiebreak_impls::conv2d::{Domain, Params};
 use tiebreak_impls::matmul::Params as Product;

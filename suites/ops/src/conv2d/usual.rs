@@ -3,9 +3,8 @@
 
 use super::plan::spec;
 use crate::matmul::plan::by_turns;
-use tiebreak_common::budget::Budget;
-use tiebreak_engine::operation::Spec;
-use tiebreak_engine::operation::fill::Fill;
+use tiebreak_common::Budget;
+use tiebreak_engine::operation::{Fill, Spec};
 use tiebreak_impls::conv2d::{Domain, Params};
 
 /// Builds a layer with a square filter, the same padding on both axes, and these channels.

@@ -7,9 +7,7 @@ use crate::quantize::{isolate_result, smaller};
 use crate::quantized::{self, places, plan, quantizations};
 use rand_chacha::ChaCha8Rng;
 use rug::{Integer, Rational};
-use tiebreak_common::budget::Budget;
-use tiebreak_common::class::Class;
-use tiebreak_common::stream::{int32, stream};
+use tiebreak_common::{Budget, Class, int32, stream};
 use tiebreak_engine::operation::element::bits;
 use tiebreak_engine::operation::fault::KnownFault;
 use tiebreak_engine::operation::{
@@ -80,7 +78,7 @@ impl Operation for Dequantize {
         compiled: Compiled {
             compared: true,
             is: |domain| domain.compiled,
-            function: Self::function,
+            function: |params| Some(Function { cast: Cast::Dequantize, params: params.clone() }),
             faults: quantized::faults,
             at_fault: Self::at_fault,
         },
@@ -99,7 +97,7 @@ impl Operation for Dequantize {
         },
         options: Options { takes: &[Parameter::Types], caller_coverage: quantized::caller_coverage, ..Options::NONE },
         counted: Counted { kinds: Self::kinds, ..Counted::NONE },
-        witnesses: Witnesses { isolate_result: Self::isolate_result, ..Witnesses::NONE },
+        witnesses: Witnesses { isolate_result: |case, _, index| isolate_result(case, 1, index), ..Witnesses::NONE },
         ..Capabilities::NONE
     };
     types_of!(tiebreak_impls::dequantize::Dequantize, Scheme);
@@ -173,14 +171,6 @@ impl Dequantize {
             0 => Element::Integer(p.quantized.storage.range()),
             _ => Element::Float(quantized::format(p.quantized.expressed)),
         }
-    }
-
-    fn isolate_result(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
-        isolate_result(case, 1, index)
-    }
-
-    fn function(params: &Params) -> Option<Function> {
-        Some(Function { cast: Cast::Dequantize, params: params.clone() })
     }
 
     fn at_fault(kernel: &str, lane: &str, contract: &Scheme, case: &Case<Params>) -> Vec<KnownFault> {

@@ -1,8 +1,7 @@
 //! Dot-product steps made from a fuzzer's numbers.
 
 use super::Dot;
-use crate::fuzzing::numbers::Numbers;
-use crate::fuzzing::tensor::Fuzzed;
+use crate::fuzzing::{Fuzzed, Numbers};
 use tiebreak_impls::dot::{Domain, Params};
 
 impl Fuzzed for Dot {

@@ -5,17 +5,14 @@ mod plan;
 mod presented;
 mod sweep;
 
-use crate::matmul::{read_otherwise, round_24};
+use crate::matmul::{either, other_sign, round_24};
 use crate::types;
 use rug::Integer;
 use std::ops::RangeInclusive;
-use tiebreak_common::budget::Budget;
-use tiebreak_common::class::Class;
-use tiebreak_engine::lane::runner::Runner;
-use tiebreak_engine::operation::fields::{self, Field};
+use tiebreak_common::{Budget, Class};
 use tiebreak_engine::operation::{
-    Arguments, Capabilities, Case, CaseError, CaseSelection, Change, Expected, Operation, Spec, SweepOutcome, Sweeps,
-    Tensors, Unposable, Wanted, Witnesses, fill,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Change, Expected, Field, Operation, Spec, Sweeps, Tensors,
+    Unposable, Wanted, Witnesses, fields, fill,
 };
 use tiebreak_impls::dot::{Domain, Params, Run};
 use tiebreak_impls::kernel::Kernel;
@@ -32,7 +29,12 @@ impl Operation for Dot {
     const CATALOGUE: &'static str = include_str!("../../catalogue/dot.txt");
     const CAPABILITIES: Capabilities<Self> = Capabilities {
         tensors: Tensors { has_len: true, ..Tensors::NONE },
-        sweeps: Sweeps { all: Self::sweeps, ..Sweeps::NONE },
+        sweeps: Sweeps {
+            all: |kernel, runner, selection, _| {
+                sweep::sweep(kernel, runner).filter(|_| selection.is_nothing()).into_iter().collect()
+            },
+            ..Sweeps::NONE
+        },
         witnesses: Witnesses { isolate_result: Self::isolate_result, ..Witnesses::NONE },
         ..Capabilities::NONE
     };
@@ -114,15 +116,11 @@ impl Operation for Dot {
             Overflow::OutOfDomain => Scheme { overflow: Overflow::Wrap, ..*scheme },
             _ => *scheme,
         };
-        for (a, b) in [(true, false), (false, true), (true, true)] {
-            let names =
-                [(a, "a"), (b, "b")].iter().filter(|(on, _)| *on).map(|(_, n)| *n).collect::<Vec<_>>().join(" and ");
-            let types = [a.then_some(domain.lhs), b.then_some(domain.rhs)];
-            let because = format!("{names} read with the other sign");
-            out.push(Change::of_case(Class::Signedness, because, base, move |case| {
-                read_otherwise(types, &mut case.tensors[1..]);
-            }));
-        }
+        let types = [domain.lhs, domain.rhs];
+        let because = ["a read with the other sign", "b read with the other sign", "a and b read with the other sign"];
+        out.extend(either(Class::Signedness, base, because, move |case, t| {
+            case.tensors[t + 1].iter_mut().for_each(|v| *v = other_sign(types[t], *v));
+        }));
         out.extend(in_f32(base));
         out
     }
@@ -164,15 +162,6 @@ impl Dot {
         let tensors = [cut(0, results), cut(1, elements), cut(2, elements)];
         let one = Case { params: Params { len: results }, tensors, misalign: 0 };
         vec![(one, index % results), (fill::only(case, [results, elements, elements], step), index)]
-    }
-
-    fn sweeps(
-        kernel: &'static Kernel<Run, Domain>,
-        runner: &Runner<'_>,
-        selection: &CaseSelection,
-        _: &Wanted,
-    ) -> Vec<SweepOutcome> {
-        sweep::sweep(kernel, runner).filter(|_| selection.is_nothing()).into_iter().collect()
     }
 }
 

@@ -1,10 +1,7 @@
 //! Cases of dot-product steps: every pair of 8-bit operands in every place, extremes with extreme accumulators, and batches of every length.
 
-use tiebreak_common::budget::Budget;
-use tiebreak_common::sizes;
-use tiebreak_common::stream::{below, stream};
-use tiebreak_engine::operation::fill::Fill;
-use tiebreak_engine::operation::{Spec, by};
+use tiebreak_common::{Budget, below, sizes, stream};
+use tiebreak_engine::operation::{Fill, Spec, by};
 use tiebreak_impls::dot::{Domain, Params};
 use tiebreak_impls::element::Element;
 

@@ -1,9 +1,7 @@
 //! Presentation of a dot product.
 
 use super::Dot;
-use crate::presented::Presented;
-use crate::presented::fitting::Fitting;
-use crate::presented::sample::Drawn;
+use crate::presented::{Drawn, Fitting, Presented};
 use tiebreak_impls::dot::Params;
 
 impl Presented for Dot {

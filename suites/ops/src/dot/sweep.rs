@@ -2,13 +2,11 @@
 
 use super::Dot;
 use rug::Integer;
-use std::collections::BTreeMap;
-use std::time::Instant;
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::case::text;
-use tiebreak_engine::count::Count;
+use tiebreak_engine::count::Counted;
 use tiebreak_engine::lane::runner::Runner;
-use tiebreak_engine::operation::{Case, Operation, SweepOutcome, SweptSide, SweptWitness, Wanted, promise};
+use tiebreak_engine::operation::{Case, Operation, SweepOutcome, SweptSide, SweptWitness, Wanted, fault, promise};
 use tiebreak_engine::run::sweep::{self, Blocks, Space};
 use tiebreak_impls::dot::{Kernel, Params};
 use tiebreak_impls::element::Element;
@@ -20,18 +18,13 @@ use tiebreak_reports::ledger::{self, Against};
 const SPACE: Space =
     Space { first: 0, last: u32::MAX as i64, chunk: 1 << 24, in_process: 1 << 16, in_worker: 1 << 16, outwards: false };
 
-/// Differences on one side of the comparison.
-#[derive(Clone, Default)]
-struct Counted {
-    count: Count,
-    /// First differing quadruple, its observed result, and its expected result.
-    first: Option<(u32, i32, i32)>,
-}
+/// Differences on one side of the comparison, with the first differing quadruple, its observed result, and its expected result.
+type Side = Counted<(), (u32, i32, i32)>;
 
 #[derive(Clone, Default)]
 struct Sides {
-    contract: Counted,
-    truth: Counted,
+    contract: Side,
+    truth: Side,
 }
 
 /// Kernel whose step has a 16-bit pair sum.
@@ -48,28 +41,13 @@ pub(super) fn sweep(kernel: &Kernel, runner: &Runner<'_>) -> Option<SweepOutcome
     }
     let scheme = promise::<Dot>(kernel).ok()?;
     let pairs = Pairs { kernel, pair: scheme.pair()? };
-    let begun = Instant::now();
-    let swept = sweep::sweep(runner, &pairs, &SPACE, || ());
-    let Sides { contract, truth } = swept.seen;
-    let exhaustive = contract.count.seen() == SPACE.inputs();
-    let class = Class::pair_sum(pairs.pair);
-    let reference = Dot::reference(kernel, &Wanted::default()).unwrap_or_default();
-    let sides = vec![
-        contract.side(kernel, Against::Contract, scheme.label(), Class::Unexplained),
-        truth.side(kernel, Against::Reference, reference, class),
-    ];
-    let failures = swept.failures.into_iter().map(|failed| failed.map(|at| spelled(kernel, at as u32))).collect();
-    let seconds = begun.elapsed().as_secs_f64();
-    Some(SweepOutcome {
-        what: "pair sums",
-        exhaustive,
-        sides,
-        faults: BTreeMap::new(),
-        failures,
-        outside: swept.outside,
-        parameters: 0,
-        seconds,
-    })
+    let sides = |Sides { contract, truth }: Sides| {
+        let reference = Dot::reference(kernel, &Wanted::default()).unwrap_or_default();
+        let contract = swept(contract, kernel, Against::Contract, scheme.label(), Class::Unexplained);
+        let truth = swept(truth, kernel, Against::Reference, reference, Class::pair_sum(pairs.pair));
+        (vec![contract, truth], fault::Seen::new())
+    };
+    Some(sweep::whole(runner, &pairs, &SPACE, "pair sums", |at| spelled(kernel, at as u32), sides))
 }
 
 impl Blocks for Pairs<'_> {
@@ -94,10 +72,10 @@ impl Blocks for Pairs<'_> {
             let (a, b) = operands(self.kernel, quadruple);
             let (promised, truth) = (self.pair.of_narrow(a, b), a[0] * b[0] + a[1] * b[1]);
             if *out != promised {
-                seen.contract.note(quadruple, *out, promised);
+                note(&mut seen.contract, quadruple, *out, promised);
             }
             if *out != truth {
-                seen.truth.note(quadruple, *out, truth);
+                note(&mut seen.truth, quadruple, *out, truth);
             }
         }
         seen.contract.count.inputs += outs.len() as u64;
@@ -140,35 +118,22 @@ fn spelled(kernel: &Kernel, quadruple: u32) -> ledger::Case {
     text::arguments::<Dot>(domain, &case).unwrap_or_default()
 }
 
-impl Counted {
-    #[cold]
-    fn note(&mut self, quadruple: u32, got: i32, expected: i32) {
-        self.count.differs(i64::from(got) - i64::from(expected), None, 1);
-        self.first.get_or_insert((quadruple, got, expected));
-    }
+/// Counts a differing result.
+#[cold]
+fn note(side: &mut Side, quadruple: u32, got: i32, expected: i32) {
+    side.differs(((), (quadruple, got, expected)), i64::from(got) - i64::from(expected), None);
+}
 
-    fn merge(&mut self, other: Self) {
-        self.count.merge(other.count);
-        self.first = self.first.or(other.first);
-    }
-
-    fn side(self, kernel: &Kernel, against: Against, scheme: String, class: Class) -> SweptSide {
-        let witness = self.first.map(|(quadruple, got, expected)| SweptWitness {
-            case: spelled(kernel, quadruple),
-            got: got.into(),
-            expected: expected.into(),
-        });
-        let mut count = self.count;
-        let class = (count.differ > 0).then_some(class);
-        class.into_iter().for_each(|class| count.leave_unexplained(class));
-        SweptSide {
-            against,
-            scheme,
-            count,
-            class,
-            because: "the pair sum leaves 16 bits".to_owned(),
-            path: Vec::new(),
-            witness,
-        }
-    }
+/// Returns a side of the outcome, with the witness.
+fn swept(side: Side, kernel: &Kernel, against: Against, scheme: String, class: Class) -> SweptSide {
+    let Counted { mut count, least } = side;
+    let witness = least.map(|((), (quadruple, got, expected))| SweptWitness {
+        case: spelled(kernel, quadruple),
+        got: got.into(),
+        expected: expected.into(),
+    });
+    let class = (count.differ > 0).then_some(class);
+    class.into_iter().for_each(|class| count.leave_unexplained(class));
+    let because = "the pair sum leaves 16 bits".to_owned();
+    SweptSide { against, scheme, count, class, because, path: Vec::new(), witness }
 }

@@ -4,10 +4,8 @@
 use super::plan::{of as any, random, varied};
 use super::{Arithmetic, Elementwise};
 use rand_chacha::ChaCha8Rng;
-use tiebreak_common::budget::Budget;
-use tiebreak_common::stream::below;
-use tiebreak_engine::operation::fill::Fill;
-use tiebreak_engine::operation::{Operation, Spec};
+use tiebreak_common::{Budget, below};
+use tiebreak_engine::operation::{Fill, Operation, Spec};
 use tiebreak_impls::elementwise::{Operand, Params};
 use tiebreak_impls::quantized::Scale;
 

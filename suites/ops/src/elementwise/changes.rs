@@ -2,7 +2,7 @@
 
 use super::operation::{Definition, Parameters};
 use super::{Arithmetic, Elementwise, Parts};
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::operation::{Case, Change};
 use tiebreak_impls::elementwise::Params;
 use tiebreak_oracle::elementwise::Operand;

@@ -1,6 +1,6 @@
 //! Parameters of two quantized tensors, made from a fuzzer's numbers.
 
-use crate::fuzzing::numbers::Numbers;
+use crate::fuzzing::Numbers;
 use tiebreak_impls::element::Element;
 use tiebreak_impls::elementwise::Params;
 

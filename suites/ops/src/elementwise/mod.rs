@@ -14,8 +14,7 @@ mod presented;
 pub mod sub;
 
 use crate::types;
-use tiebreak_engine::operation::fields::{self, Field};
-use tiebreak_engine::operation::{Arguments, Case, CaseError, arguments, fill};
+use tiebreak_engine::operation::{Arguments, Case, CaseError, Field, arguments, fields, fill};
 use tiebreak_engine::run::shrink;
 use tiebreak_impls::element::Element;
 use tiebreak_impls::elementwise::{Operand, Params};
@@ -107,8 +106,7 @@ fn usual(p: Params) -> Params {
     Params { len: 1, min: *p.element.range().start(), max: *p.element.range().end(), ..p }
 }
 
-const FIELDS: [Field<Params>; 3] =
-    [Field::int32("min", |p| &mut p.min), Field::int32("max", |p| &mut p.max), Field::size("len", |p| &mut p.len)];
+const FIELDS: [Field<Params>; 3] = fields![Params; int32 min; int32 max; size len];
 
 const KNOWN: [&str; 12] = [
     "type",

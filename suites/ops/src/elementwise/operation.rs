@@ -2,16 +2,14 @@
 
 use super::changes::{self, Exchange};
 use super::plan::{self, Binades};
-use crate::fuzzing::numbers::Numbers;
-use crate::fuzzing::tensor::Fuzzed;
+use crate::fuzzing::{Fuzzed, Numbers};
 use crate::types;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
-use tiebreak_common::budget::Budget;
-use tiebreak_common::class::Class;
+use tiebreak_common::{Budget, Class};
 use tiebreak_engine::operation::{
     Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Expected, Operation, Options,
     ReferenceOption, Spec, Tensors, Unposable, Wanted, Witnesses,
@@ -138,7 +136,7 @@ impl<A: Arithmetic> Operation for Elementwise<A> {
 
         causes: Causes { contract_cause: |contract, _| Some(Change::own("results", contract)), ..Causes::NONE },
         options: Options { reference: ReferenceOption::Rounding, ..Options::NONE },
-        witnesses: Witnesses { isolate_result: Self::isolate_result, ..Witnesses::NONE },
+        witnesses: Witnesses { isolate_result: |case, _, index| super::isolate_result(case, index), ..Witnesses::NONE },
         ..Capabilities::NONE
     };
     types_of!(A::Impl, Scheme<Definition<A>>);
@@ -215,10 +213,6 @@ impl<A: Arithmetic> Elementwise<A> {
     /// Returns the tensor sizes for parameters in the domain; for other parameters, the result of the kernel's own check.
     fn sizes(domain: &A::Domain, p: &Params) -> Result<Sizes, shape::ShapeError> {
         if Self::covers(domain, p) { Ok(super::sizes(p)) } else { A::Impl::sizes(domain, p) }
-    }
-
-    fn isolate_result(case: &Case<Params>, _: &A::Domain, index: usize) -> Vec<(Case<Params>, usize)> {
-        super::isolate_result(case, index)
     }
 }
 

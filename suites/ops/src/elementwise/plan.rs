@@ -3,11 +3,8 @@
 
 use super::{Arithmetic, alike, near};
 use rand_chacha::ChaCha8Rng;
-use tiebreak_common::budget::Budget;
-use tiebreak_common::sizes;
-use tiebreak_common::stream::{below, int32, stream};
-use tiebreak_engine::operation::fill::Fill;
-use tiebreak_engine::operation::{Spec, Turn, by};
+use tiebreak_common::{Budget, below, int32, sizes, stream};
+use tiebreak_engine::operation::{Fill, Spec, Turn, by};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::elementwise::{Operand, Params};
 use tiebreak_impls::operation::TensorOperation;

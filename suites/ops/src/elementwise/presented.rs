@@ -1,9 +1,7 @@
 //! Presentation of an elementwise operation.
 
 use super::operation::{Arithmetic, Elementwise};
-use crate::presented::Presented;
-use crate::presented::fitting::Fitting;
-use crate::presented::sample::Drawn;
+use crate::presented::{Drawn, Fitting, Presented};
 use tiebreak_impls::elementwise::{Operand, Params};
 use tiebreak_impls::quantized::Scale;
 

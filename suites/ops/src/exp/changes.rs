@@ -1,7 +1,7 @@
 //! Changes that a kernel may make to an exponential.
 
 use super::Exp;
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::operation::{Case, Change};
 use tiebreak_impls::exp::Params;
 use tiebreak_oracle::exp::{INTEGER_BITS, Printed, Scheme};
@@ -71,12 +71,7 @@ fn printed() -> Vec<Change<Exp>> {
 fn tails(scheme: Scheme) -> Vec<Change<Exp>> {
     let of = |vector: usize| {
         let because = format!("elements after the last whole {vector} are lost");
-        Change::predicts(Class::TruncatedTail, because, move |case: &Case<Params>| {
-            let (len, bits) = (case.params.len, case.params.integer_bits);
-            let whole = len - len % vector;
-            let one = |(at, x): (usize, &i32)| Some(if at < whole { scheme.at(bits, *x) } else { 0 });
-            Some(case.tensors[0].iter().enumerate().map(one).collect())
-        })
+        Change::lost(because, scheme, |p: &Params| p.len, vector)
     };
     [4, 8, 16].map(of).into()
 }

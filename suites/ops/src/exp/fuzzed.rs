@@ -1,8 +1,7 @@
 //! Exponentials made from a fuzzer's numbers.
 
 use super::Exp;
-use crate::fuzzing::numbers::Numbers;
-use crate::fuzzing::tensor::Fuzzed;
+use crate::fuzzing::{Fuzzed, Numbers};
 use tiebreak_impls::exp::{Domain, Params};
 
 impl Fuzzed for Exp {

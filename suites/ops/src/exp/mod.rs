@@ -8,12 +8,10 @@ mod sweep;
 
 use crate::types;
 use std::ops::RangeInclusive;
-use tiebreak_common::budget::Budget;
-use tiebreak_engine::lane::runner::Runner;
-use tiebreak_engine::operation::fields::{self, Field};
+use tiebreak_common::Budget;
 use tiebreak_engine::operation::{
-    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Expected, Operation, Spec, SweepOutcome,
-    Sweeps, Tensors, Unposable, Wanted, Witnesses,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Expected, Field, Operation, Spec, Sweeps,
+    Tensors, Unposable, Wanted, Witnesses, fields,
 };
 use tiebreak_impls::exp::{self as impls, Domain, Params, Run};
 use tiebreak_impls::kernel::Kernel;
@@ -32,9 +30,20 @@ impl Operation for Exp {
     const CAPABILITIES: Capabilities<Self> = Capabilities {
         tensors: Tensors { has_len: true, ..Tensors::NONE },
 
-        sweeps: Sweeps { all: Self::sweeps, ..Sweeps::NONE },
+        sweeps: Sweeps {
+            all: |kernel, runner, selection, _| {
+                sweep::sweep(kernel, runner).filter(|_| selection.is_nothing()).into_iter().collect()
+            },
+            ..Sweeps::NONE
+        },
         causes: Causes { contract_cause: |contract, _| Some(Change::own("results", contract)), ..Causes::NONE },
-        witnesses: Witnesses { isolate_result: Self::isolate_result, ..Witnesses::NONE },
+        witnesses: Witnesses {
+            isolate_result: |case, _, index| {
+                let (params, x) = (Params { len: 1, ..case.params }, case.tensors[0][index]);
+                vec![(Case { params, tensors: [vec![x], Vec::new(), Vec::new()], misalign: 0 }, 0)]
+            },
+            ..Witnesses::NONE
+        },
         ..Capabilities::NONE
     };
     types_of!(impls::Exp, Scheme);
@@ -109,25 +118,6 @@ impl Operation for Exp {
     }
 }
 
-impl Exp {
-    fn isolate_result(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
-        let params = Params { len: 1, ..case.params };
-        vec![(Case { params, tensors: [vec![case.tensors[0][index]], Vec::new(), Vec::new()], misalign: 0 }, 0)]
-    }
-
-    fn sweeps(
-        kernel: &'static Kernel<Run, Domain>,
-        runner: &Runner<'_>,
-        selection: &CaseSelection,
-        _: &Wanted,
-    ) -> Vec<SweepOutcome> {
-        sweep::sweep(kernel, runner).filter(|_| selection.is_nothing()).into_iter().collect()
-    }
-}
-
 /// Default parameters: five integer bits, as in the softmax of TensorFlow Lite.
 const USUAL: Params = Params { len: 1, integer_bits: 5 };
-const FIELDS: [Field<Params>; 2] = [
-    Field::<Params>::size("len", |p| &mut p.len).always(),
-    Field::<Params>::int32("integer_bits", |p| &mut p.integer_bits).always(),
-];
+const FIELDS: [Field<Params>; 2] = fields![Params; size len always; int32 integer_bits always];

@@ -3,11 +3,8 @@
 
 use rand_chacha::ChaCha8Rng;
 use std::ops::RangeInclusive;
-use tiebreak_common::budget::Budget;
-use tiebreak_common::sizes;
-use tiebreak_common::stream::{below, int32, int32_of_any_size, stream};
-use tiebreak_engine::operation::fill::Fill;
-use tiebreak_engine::operation::{Spec, Turn, by};
+use tiebreak_common::{Budget, below, int32, int32_of_any_size, sizes, stream};
+use tiebreak_engine::operation::{Fill, Spec, Turn, by};
 use tiebreak_impls::exp::{Domain, Params};
 
 /// Number of random inputs in each format, for each effort.

@@ -1,9 +1,7 @@
 //! Presentation of an exponential.
 
 use super::Exp;
-use crate::presented::Presented;
-use crate::presented::fitting::Fitting;
-use crate::presented::sample::Drawn;
+use crate::presented::{Drawn, Fitting, Presented};
 use tiebreak_impls::exp::Params;
 
 impl Presented for Exp {

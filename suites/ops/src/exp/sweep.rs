@@ -1,10 +1,10 @@
 //! Sweep of every input with five integer bits through one exponential, judged against the contract and the real value.
 
 use super::{Exp, REFERENCE, USUAL};
-use std::time::Instant;
-use tiebreak_common::class::Class;
+use std::cmp::Reverse;
+use tiebreak_common::Class;
 use tiebreak_engine::case::text;
-use tiebreak_engine::count::Count;
+use tiebreak_engine::count::Counted;
 use tiebreak_engine::lane::runner::Runner;
 use tiebreak_engine::operation::{Case, SweepOutcome, SweptSide, SweptWitness, fault, job, promise};
 use tiebreak_engine::run::sweep::{self, Blocks, Space};
@@ -17,50 +17,33 @@ use tiebreak_reports::ledger::{self, Against};
 const SPACE: Space =
     Space { first: i32::MIN as i64, last: 0, chunk: 1 << 24, in_process: 1 << 14, in_worker: 1 << 16, outwards: false };
 
-/// Differences on one side of the comparison.
-#[derive(Clone, Default)]
-struct Counted {
-    count: Count,
-    /// First input with the largest difference, its observed result, and its expected result.
-    worst: Option<(i32, i32, i32)>,
+/// Differences on one side of the comparison, with the first input of the largest difference, its observed result, and its expected result.
+type Side = Counted<Reverse<u32>, (i32, i32, i32)>;
+
+/// Judges one result.
+fn note(side: &mut Side, x: i32, got: i32, expected: i32) {
+    side.count.inputs += 1;
+    if got != expected {
+        let worst = (Reverse(got.abs_diff(expected)), (x, got, expected));
+        side.differs(worst, i64::from(got) - i64::from(expected), None);
+    }
 }
 
-impl Counted {
-    fn note(&mut self, x: i32, got: i32, expected: i32) {
-        self.count.inputs += 1;
-        if got != expected {
-            self.count.differs(i64::from(got) - i64::from(expected), None, 1);
-            self.offer((x, got, expected));
-        }
-    }
-
-    fn offer(&mut self, seen: (i32, i32, i32)) {
-        let distance = |(_, got, expected): (i32, i32, i32)| got.abs_diff(expected);
-        if self.worst.is_none_or(|worst| distance(worst) < distance(seen)) {
-            self.worst = Some(seen);
-        }
-    }
-
-    fn merge(&mut self, other: Self) {
-        self.count.merge(other.count);
-        other.worst.into_iter().for_each(|seen| self.offer(seen));
-    }
-
-    fn side(self, kernel: &Kernel, against: Against, scheme: &Scheme, class: Class) -> SweptSide {
-        let witness = self.worst.map(|(x, got, expected)| SweptWitness {
-            case: spelled(kernel, x),
-            got: got.into(),
-            expected: expected.into(),
-        });
-        let mut count = self.count;
-        let class = (count.differ > 0).then_some(class);
-        class.into_iter().for_each(|class| count.leave_unexplained(class));
-        let because = match against {
-            Against::Contract => "the finding on sampled cases names the cause if it is known".to_owned(),
-            Against::Reference => "the results are those of the contract".to_owned(),
-        };
-        SweptSide { against, scheme: scheme.label(), count, class, because, path: Vec::new(), witness }
-    }
+/// Returns a side of the outcome, with the witness.
+fn swept(side: Side, kernel: &Kernel, against: Against, scheme: &Scheme, class: Class) -> SweptSide {
+    let Counted { mut count, least } = side;
+    let witness = least.map(|(_, (x, got, expected))| SweptWitness {
+        case: spelled(kernel, x),
+        got: got.into(),
+        expected: expected.into(),
+    });
+    let class = (count.differ > 0).then_some(class);
+    class.into_iter().for_each(|class| count.leave_unexplained(class));
+    let because = match against {
+        Against::Contract => "the finding on sampled cases names the cause if it is known".to_owned(),
+        Against::Reference => "the results are those of the contract".to_owned(),
+    };
+    SweptSide { against, scheme: scheme.label(), count, class, because, path: Vec::new(), witness }
 }
 
 /// Kernel with the schemes of its contract and of the reference.
@@ -76,22 +59,16 @@ pub(super) fn sweep(kernel: &Kernel, runner: &Runner<'_>) -> Option<SweepOutcome
         return None;
     }
     let inputs = Inputs { kernel, contract: promise::<Exp>(kernel).ok()?, reference: Scheme::parse(REFERENCE).ok()? };
-    let begun = Instant::now();
-    let swept = sweep::sweep(runner, &inputs, &SPACE, || ());
-    let [contract, reference] = swept.seen;
-    let exhaustive = contract.count.seen() == SPACE.inputs();
-    let sides = vec![
-        contract.side(kernel, Against::Contract, &inputs.contract, Class::Unexplained),
-        reference.side(kernel, Against::Reference, &inputs.reference, Class::OtherScheme),
-    ];
-    let failures = swept.failures.into_iter().map(|failed| failed.map(|x| spelled(kernel, x as i32))).collect();
-    let seconds = begun.elapsed().as_secs_f64();
-    let (faults, outside) = (fault::Seen::new(), swept.outside);
-    Some(SweepOutcome { what: "inputs", exhaustive, sides, faults, failures, outside, parameters: 0, seconds })
+    let sides = |[contract, reference]: [Side; 2]| {
+        let contract = swept(contract, kernel, Against::Contract, &inputs.contract, Class::Unexplained);
+        let reference = swept(reference, kernel, Against::Reference, &inputs.reference, Class::OtherScheme);
+        (vec![contract, reference], fault::Seen::new())
+    };
+    Some(sweep::whole(runner, &inputs, &SPACE, "inputs", |x| spelled(kernel, x as i32), sides))
 }
 
 impl Blocks for Inputs<'_> {
-    type Seen = [Counted; 2];
+    type Seen = [Side; 2];
 
     fn merge(&self, all: &mut Self::Seen, part: Self::Seen) {
         all.iter_mut().zip(part).for_each(|(all, part)| all.merge(part));
@@ -104,8 +81,8 @@ impl Blocks for Inputs<'_> {
     fn judge(&self, first: i64, outs: &[i32], [contract, reference]: &mut Self::Seen) {
         for (x, got) in (first..).zip(outs) {
             let x = x as i32;
-            contract.note(x, *got, self.contract.at(USUAL.integer_bits, x));
-            reference.note(x, *got, self.reference.at(USUAL.integer_bits, x));
+            note(contract, x, *got, self.contract.at(USUAL.integer_bits, x));
+            note(reference, x, *got, self.reference.at(USUAL.integer_bits, x));
         }
     }
 

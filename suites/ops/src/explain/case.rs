@@ -5,7 +5,7 @@ use super::sheet::{Line as Step, Row, Sheet};
 use super::steps::Steps;
 use anyhow::{Context, Result, anyhow, ensure};
 use serde_json::{Value as Json, json};
-use tiebreak_common::budget::Effort;
+use tiebreak_common::Effort;
 use tiebreak_engine::explain::cause;
 use tiebreak_engine::lane::Lane;
 use tiebreak_engine::offline::{EvaluatedLine, Line};

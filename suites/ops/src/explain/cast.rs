@@ -4,7 +4,7 @@
 use super::sheet::{Line, Rounding, Row, brief};
 use super::{Comparison, ExplainError};
 use rug::Rational;
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_common::floats::shortest;
 use tiebreak_common::fraction::{both, signed};
 use tiebreak_engine::operation::{self, Case, Change, Lead, Operation, job, kernels};

@@ -1,12 +1,11 @@
 //! Outputs of a kernel around one input, and the cause of differences from a scheme, in whole vectors and alone.
 
-use crate::fpm::changes::{possible, probe_channels};
+use crate::fpm::changes::{changes_in, possible, probe_channels};
 use crate::fpm::hypotheses::Hypothesis;
 use crate::fpm::promised::{Promised, ShiftDirection};
 use crate::fpm::{FixedPointMultiply, case};
 use tiebreak_common::accumulators::accumulators;
-use tiebreak_common::budget::{Budget, Effort};
-use tiebreak_common::class::Class;
+use tiebreak_common::{Budget, Class, Effort};
 use tiebreak_engine::explain::cause as explain;
 use tiebreak_engine::lane::FORM;
 use tiebreak_engine::operation::{Case, Expected, Observed};
@@ -125,7 +124,7 @@ impl Against<'_> {
             return None;
         }
         let Self { contract, scheme, domain, group, kept } = *self;
-        let causes = FixedPointMultiply::changes_in(group, contract, scheme, domain, kept);
+        let causes = changes_in(group, contract, scheme, domain, kept);
         let found = explain::explain(&causes, &observed.iter().collect::<Vec<_>>());
         let hypothesis = found.cause.and_then(|at| possible(group, contract, scheme, kept).into_iter().nth(at));
         Some(Found { class: found.class, because: found.because, hypothesis })

@@ -3,7 +3,7 @@
 use super::evidence::{Against, Evidence, Found, observed};
 use crate::fpm::promised::{Promised, ShiftDirection};
 use std::borrow::Cow;
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_impls::contract::Domain;
 use tiebreak_impls::fpm::{Channel, Kernel};
 use tiebreak_oracle::fpm::steps::Step;

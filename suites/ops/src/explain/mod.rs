@@ -20,7 +20,7 @@ pub mod steps;
 pub mod word_losses;
 pub mod words;
 
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_impls::job_error::JobError;
 use tiebreak_mlir::types::TypeError;
 use tiebreak_oracle::Rational;

@@ -1,7 +1,7 @@
 //! Class of a difference on one input that comes from the word: one party wraps or saturates, and the other does not.
 
 use super::Party;
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_oracle::Rational;
 use tiebreak_oracle::fpm::steps::Step;
 use tiebreak_oracle::fpm::{Effect, Parameters, Trace};

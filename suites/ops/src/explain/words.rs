@@ -1,7 +1,7 @@
 //! Sentences on the difference between two parties, made from their traces.
 
 use super::Party;
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_common::fraction::short;
 use tiebreak_oracle::fpm::steps::Step;
 use tiebreak_oracle::fpm::{Effect, Traced};

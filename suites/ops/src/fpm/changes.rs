@@ -7,8 +7,7 @@ use super::{FixedPointMultiply, Q31, each, parameters};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use tiebreak_common::accumulators::accumulators;
-use tiebreak_common::budget::{Budget, Effort};
-use tiebreak_common::class::Class;
+use tiebreak_common::{Budget, Class, Effort};
 use tiebreak_engine::operation::{Change, Observed};
 use tiebreak_impls::contract::Domain;
 use tiebreak_impls::fpm::{Batch, Channel};
@@ -35,7 +34,7 @@ pub fn possible(group: usize, contract: &Promised, scheme: &Promised, kept: bool
 }
 
 /// Returns [`possible`] as changes, and for a broken contract also different schemes in body and tail.
-pub(super) fn changes_in(group: usize, contract: &Promised, scheme: &Promised, domain: &Domain, kept: bool) -> Causes {
+pub fn changes_in(group: usize, contract: &Promised, scheme: &Promised, domain: &Domain, kept: bool) -> Causes {
     let (zone, direction) = Promised::of_group(group);
     let (norm, own) = (*scheme.at(zone), *contract.at(zone));
     let all = possible(group, contract, scheme, kept);

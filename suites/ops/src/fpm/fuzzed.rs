@@ -1,9 +1,7 @@
 //! Batches made from a fuzzer's numbers.
 
 use super::FixedPointMultiply;
-use crate::fuzzing::numbers::Numbers;
-use crate::fuzzing::tensor::Fuzzed;
-use crate::fuzzing::{moved, within};
+use crate::fuzzing::{Fuzzed, Numbers, moved, within};
 use tiebreak_impls::contract::Domain;
 use tiebreak_impls::fpm::{Batch, Params};
 use tiebreak_reports::ledger;

@@ -1,7 +1,7 @@
 //! Hypotheses about differences from a scheme: the scheme with one change. Each hypothesis is a step list of the exact oracle, with the class of
 //! the change. The class of a mismatch is the class of the first hypothesis, simplest first, that reproduces every observed output.
 
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_oracle::Rational;
 use tiebreak_oracle::fpm::steps::{Exponent, Multiplier, Step};
 use tiebreak_oracle::fpm::{Definition, Parameters, Scheme, integer};

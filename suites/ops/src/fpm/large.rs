@@ -2,11 +2,8 @@
 
 use super::Q31;
 use rand_chacha::ChaCha8Rng;
-use tiebreak_common::budget::Budget;
-use tiebreak_common::sizes;
-use tiebreak_common::stream::{below, int32, int32_of_any_size, stream};
-use tiebreak_engine::operation::fill::Fill;
-use tiebreak_engine::operation::{Spec, Turn};
+use tiebreak_common::{Budget, below, int32, int32_of_any_size, sizes, stream};
+use tiebreak_engine::operation::{Fill, Spec, Turn};
 use tiebreak_impls::contract::Domain;
 use tiebreak_impls::fpm::{Batch, Channel, Params};
 

@@ -16,8 +16,7 @@ use crate::{listing, types};
 use promised::{Promised, ShiftDirection};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use tiebreak_common::budget::Budget;
-use tiebreak_common::class::Class;
+use tiebreak_common::{Budget, Class};
 use tiebreak_engine::operation::{
     Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Control, Counted, Deviations, Expected,
     Observed, Operation, Options, Parameter, ParameterCoverage, SelfChecks, Spec, Spelling, Sweeps, Tensors, Unposable,
@@ -74,13 +73,16 @@ impl Operation for FixedPointMultiply {
             // No reference expects a result where the contract promises none.
             undefined_class: None,
             groups: Self::groups,
-            in_group: Self::changes_in,
+            in_group: changes::changes_in,
             ..Causes::NONE
         },
         options: Options {
             takes: &[Parameter::Pairs],
             caller_coverage: Self::caller_coverage,
-            is_asked: Self::is_asked,
+            is_asked: |selection, batch| {
+                let asked = &selection.channels;
+                asked.is_empty() || batch.params.channels.iter().all(|channel| asked.contains(channel))
+            },
             ..Options::NONE
         },
         self_checks: SelfChecks {
@@ -225,17 +227,6 @@ impl FixedPointMultiply {
         (0..results).zip(regimes.iter().cycle()).map(of).collect()
     }
 
-    /// Returns the changes for differences in a group.
-    pub fn changes_in(
-        group: usize,
-        contract: &Promised,
-        scheme: &Promised,
-        domain: &Domain,
-        kept: bool,
-    ) -> Vec<Change<Self>> {
-        changes::changes_in(group, contract, scheme, domain, kept)
-    }
-
     fn shrink_priority(seen: &Observed<Batch>) -> Vec<u64> {
         let size = |index: usize, x: i64, _: &_| {
             let differs = seen.expected[index].is_some_and(|expected| expected != seen.outs[index]);
@@ -248,11 +239,6 @@ impl FixedPointMultiply {
     fn rank(witness: &Witness<Batch>) -> Vec<u64> {
         let x = witness.case.tensors[0][witness.index];
         simpler::size(x, channel_at(&witness.case.params, witness.index)).map(u64::from).to_vec()
-    }
-
-    fn is_asked(selection: &CaseSelection, batch: &Batch) -> bool {
-        selection.channels.is_empty()
-            || batch.params.channels.iter().all(|channel| selection.channels.contains(channel))
     }
 
     /// Returns pairs of kernels that must give equal results.

@@ -4,7 +4,7 @@
 use super::Fused;
 use super::part_changes::{Sums, requantized, total};
 use crate::requantize::{multiply, plain};
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::operation::{Case, Change, Expected};
 use tiebreak_impls::requantize;
 use tiebreak_oracle::requantize::{Definition, Scheme};
@@ -82,31 +82,41 @@ pub(crate) fn tails<F: Fused>(sums: &Sums<F::Params>, scheme: &Scheme, row: &str
     let tail = |vector: usize, class: Class, what: String, of: Option<Scheme>| {
         let because = format!("output channels after the last whole vector of {vector} of {row}: {what}");
         change(sums, class, because, move |posed| {
-            let mut out = results(&base, &posed)?;
-            let others = match &of {
-                Some(other) => results(other, &posed)?,
-                None => vec![Some(0); out.len()],
-            };
-            let outputs = posed.params.channels.len();
-            let whole = outputs / vector * vector;
-            for (at, (out, other)) in out.iter_mut().zip(others).enumerate() {
-                if at % outputs >= whole {
-                    *out = other;
-                }
-            }
-            Some(out)
+            with_tail(|scheme| results(scheme, &posed), &base, of.as_ref(), posed.params.channels.len(), vector)
         })
     };
-    let others: Vec<Scheme> = Definition::all()
-        .filter(|definition| {
-            definition.name() != base.definition.name()
-                && multiply(&Scheme { definition: *definition, ..base }).is_some()
-        })
-        .map(|definition| Scheme { definition, ..base })
-        .collect();
+    each_tail(if multiply(&base).is_some() { others(base) } else { Vec::new() }, tail)
+}
+
+/// Computes results, of which those after the last whole vector of each row are by another scheme, or 0.
+pub(super) fn with_tail(
+    results: impl Fn(&Scheme) -> Option<Expected>,
+    base: &Scheme,
+    other: Option<&Scheme>,
+    columns: usize,
+    vector: usize,
+) -> Option<Expected> {
+    let mut out = results(base)?;
+    let others = other.map_or_else(|| Some(vec![Some(0); out.len()]), results)?;
+    let tail = out.iter_mut().zip(others).enumerate().filter(|(at, _)| at % columns >= columns / vector * vector);
+    tail.for_each(|(_, (out, other))| *out = other);
+    Some(out)
+}
+
+/// Returns the scheme with each other multiplication.
+pub(super) fn others(base: Scheme) -> Vec<Scheme> {
+    let others = Definition::all().filter(|definition| definition.name() != base.definition.name());
+    others.map(|definition| Scheme { definition, ..base }).filter(|other| multiply(other).is_some()).collect()
+}
+
+/// Lists the changes after the last whole vector of each length: to each of the other schemes, and to 0.
+pub(super) fn each_tail<F: Fused>(
+    others: Vec<Scheme>,
+    tail: impl Fn(usize, Class, String, Option<Scheme>) -> Change<F>,
+) -> Vec<Change<F>> {
     let mut out = Vec::new();
     for vector in VECTORS {
-        for other in others.iter().filter(|_| multiply(&base).is_some()) {
+        for other in &others {
             out.push(tail(vector, Class::Position, format!("{} is computed", other.definition.name()), Some(*other)));
         }
         out.push(tail(vector, Class::TruncatedTail, "results are 0".to_owned(), None));

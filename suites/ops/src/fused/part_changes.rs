@@ -4,7 +4,7 @@
 use super::{Fused, Promised};
 use crate::requantize::{Requantize, multiplication, path as steps_to};
 use std::sync::{Arc, Mutex, PoisonError};
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::operation::{Case, Change, Expected, Operation, PathStep};
 use tiebreak_impls::requantize;
 use tiebreak_oracle::matmul;

@@ -1,21 +1,19 @@
 //! Changes that a kernel may make to the processing of a 64-bit sum: a 64-bit bias, a multiplication, zero point and clamp.
 
 use super::Fused;
+use super::composed::{each_tail, others, with_tail};
 use super::part_changes::{Sums, total};
 use crate::fpm::hypotheses::{Hypothesis, hypotheses};
 use crate::requantize::multiply;
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::operation::{Case, Change, Expected};
 use tiebreak_impls::fpm::Channel;
 use tiebreak_oracle::fpm::Parameters;
-use tiebreak_oracle::requantize::{Definition, Scheme};
-use tiebreak_oracle::scheme::Registered;
+use tiebreak_oracle::requantize::Scheme;
 use tiebreak_oracle::word::{INT32, Overflow};
 
 /// Number of products that some code sums in int32.
 const FAST: usize = 512;
-/// Vector lengths in columns.
-const VECTORS: [usize; 3] = [4, 8, 16];
 
 /// Processing of 64-bit sums.
 #[derive(Clone)]
@@ -190,31 +188,8 @@ fn tails<F: Fused>(kept: &Sums<F::Params>, base: Scheme) -> Vec<Change<F>> {
         let because = format!("output channels after the last whole vector of {vector} of a row: {what}");
         change(kept, class, because, move |case, sums| {
             let p = &case.params;
-            let mut out = F::finished(&base, p, sums)?;
-            let others = match of {
-                Some(other) => F::finished(&other, p, sums)?,
-                None => vec![Some(0); out.len()],
-            };
-            let columns = F::wide(p)?.columns;
-            let whole = columns / vector * vector;
-            for (at, (out, other)) in out.iter_mut().zip(others).enumerate() {
-                if at % columns >= whole {
-                    *out = other;
-                }
-            }
-            Some(out)
+            with_tail(|scheme| F::finished(scheme, p, sums), &base, of.as_ref(), F::wide(p)?.columns, vector)
         })
     };
-    let multiplied = |definition: &Definition| multiply(&Scheme { definition: *definition, ..base }).is_some();
-    let others: Vec<Definition> =
-        Definition::all().filter(|other| other.name() != base.definition.name() && multiplied(other)).collect();
-    let mut out = Vec::new();
-    for vector in VECTORS {
-        for definition in &others {
-            let what = format!("{} is computed", definition.name());
-            out.push(tail(vector, Class::Position, what, Some(Scheme { definition: *definition, ..base })));
-        }
-        out.push(tail(vector, Class::TruncatedTail, "results are 0".to_owned(), None));
-    }
-    out
+    each_tail(others(base), tail)
 }

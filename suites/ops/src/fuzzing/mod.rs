@@ -11,7 +11,9 @@ use std::sync::OnceLock;
 use tiebreak_impls::contract::Domain;
 use tiebreak_impls::fpm::Channel;
 
+pub use numbers::Numbers;
 pub use quant_type::quant_type;
+pub use tensor::Fuzzed;
 
 /// Returns the kernel named by `--kernel=NAME` on the command line of a fuzz target: libFuzzer leaves flags with two dashes to the target.
 pub fn chosen_kernel() -> Option<&'static str> {

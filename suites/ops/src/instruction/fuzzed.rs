@@ -1,8 +1,7 @@
 //! Vectors made from a fuzzer's numbers.
 
 use super::Instruction;
-use crate::fuzzing::numbers::Numbers;
-use crate::fuzzing::tensor::Fuzzed;
+use crate::fuzzing::{Fuzzed, Numbers};
 use tiebreak_impls::instruction::{Domain, Params};
 
 impl Fuzzed for Instruction {

@@ -7,12 +7,10 @@ mod presented;
 
 use crate::types;
 use std::ops::RangeInclusive;
-use tiebreak_common::budget::Budget;
-use tiebreak_common::class::Class;
-use tiebreak_engine::operation::fields::{self, Field};
+use tiebreak_common::{Budget, Class};
 use tiebreak_engine::operation::{
-    Arguments, Capabilities, Case, CaseError, CaseSelection, Change, Expected, NamedScheme, Observed, Operation, Spec,
-    Sweeps, Unposable, Wanted, Witnesses, differs,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Change, Expected, Field, NamedScheme, Observed, Operation,
+    Spec, Sweeps, Unposable, Wanted, Witnesses, differs, fields,
 };
 use tiebreak_impls::instruction::{Domain, Lanes, Params, Run, kernels};
 use tiebreak_impls::kernel::Kernel;

@@ -1,9 +1,7 @@
 //! Operand pairs of instructions: all pairs of 8-bit operands; for wider operands corners, random pairs, and pairs of equal operands.
 
-use tiebreak_common::budget::Budget;
-use tiebreak_common::stream::{int32, int32_of_any_size, stream};
-use tiebreak_engine::operation::Spec;
-use tiebreak_engine::operation::fill::Fill;
+use tiebreak_common::{Budget, int32, int32_of_any_size, stream};
+use tiebreak_engine::operation::{Fill, Spec};
 use tiebreak_impls::instruction::{Domain, Lanes, Params};
 
 /// Vectors in one case: few enough to compute the case with big integers.

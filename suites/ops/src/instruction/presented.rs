@@ -1,9 +1,7 @@
 //! Presentation of an instruction.
 
 use super::Instruction;
-use crate::presented::Presented;
-use crate::presented::fitting::Fitting;
-use crate::presented::sample::Drawn;
+use crate::presented::{Drawn, Fitting, Presented};
 use tiebreak_impls::instruction::Params;
 
 impl Presented for Instruction {

@@ -1,7 +1,7 @@
 //! Changes that a kernel may make to a matrix product. Each change predicts every result from the scheme with one modification.
 
 use super::{Matmul, nibbles};
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::operation::{Case, Change, Expected, Observed, Operation};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::matmul::{Domain, Params};
@@ -111,19 +111,30 @@ fn sums_of_32_bits<O: Operation<Scheme = Scheme>>() -> Vec<Change<O>> {
     vec![Change::scheme(Class::Wrap16, "sums keep the 32 bits of the accumulator", whole), saturates]
 }
 
-fn offsets(base: Scheme) -> Vec<Change<Matmul>> {
-    let negated = |because: &str, lhs: bool, rhs: bool| {
-        Change::of_case(Class::OffsetSign, because, base, move |case: &mut Case<Params>| {
-            let flip = |offset: i32, flip: bool| if flip { offset.wrapping_neg() } else { offset };
-            let Params { lhs_offset, rhs_offset, .. } = &mut case.params;
-            (*lhs_offset, *rhs_offset) = (flip(*lhs_offset, lhs), flip(*rhs_offset, rhs));
-        })
+/// Returns a change of the first operand, of the second, and of both. `change` gets the index of an operand.
+pub(crate) fn either<O: Operation<Scheme: 'static>>(
+    class: Class,
+    base: O::Scheme,
+    because: [impl Into<String>; 3],
+    change: impl Fn(&mut Case<O::Params>, usize) + Copy + Send + Sync + 'static,
+) -> Vec<Change<O>> {
+    let operands: [&[usize]; 3] = [&[0], &[1], &[0, 1]];
+    let of = |(because, operands): (_, &'static [usize])| {
+        Change::of_case(class, because, base.clone(), move |case| operands.iter().for_each(|t| change(case, *t)))
     };
-    let mut out = vec![
-        negated("lhs_offset is subtracted", true, false),
-        negated("rhs_offset is subtracted", false, true),
-        negated("both offsets are subtracted", true, true),
-    ];
+    because.into_iter().zip(operands).map(of).collect()
+}
+
+/// Returns the offset of an operand.
+fn offset(case: &mut Case<Params>, t: usize) -> &mut i32 {
+    if t == 0 { &mut case.params.lhs_offset } else { &mut case.params.rhs_offset }
+}
+
+fn offsets(base: Scheme) -> Vec<Change<Matmul>> {
+    let because = ["lhs_offset is subtracted", "rhs_offset is subtracted", "both offsets are subtracted"];
+    let mut out = either(Class::OffsetSign, base, because, |case, t| {
+        *offset(case, t) = offset(case, t).wrapping_neg();
+    });
     let terms: [(&str, Term); 3] = [
         ("lhs_offset times the sums of rhs columns is missing", |c, _, j| {
             c.params.lhs_offset.wrapping_mul(column_sum(c, j))
@@ -145,17 +156,8 @@ fn offsets(base: Scheme) -> Vec<Change<Matmul>> {
             c.params.lhs_offset.wrapping_mul(column_sum(c, j % block).wrapping_sub(column_sum(c, j)))
         }));
     }
-    for (because, lhs, rhs) in [
-        ("lhs_offset is not added", true, false),
-        ("rhs_offset is not added", false, true),
-        ("neither offset is added", true, true),
-    ] {
-        out.push(Change::of_case(Class::OffsetTerm, because, base, move |case: &mut Case<Params>| {
-            let without = |offset: i32, on: bool| if on { 0 } else { offset };
-            let Params { lhs_offset, rhs_offset, .. } = &mut case.params;
-            (*lhs_offset, *rhs_offset) = (without(*lhs_offset, lhs), without(*rhs_offset, rhs));
-        }));
-    }
+    let because = ["lhs_offset is not added", "rhs_offset is not added", "neither offset is added"];
+    out.extend(either(Class::OffsetTerm, base, because, |case, t| *offset(case, t) = 0));
     for block in BLOCKS {
         let because = format!("lhs_offset * rhs_offset * depth takes the depth rounded up to {block}");
         out.push(corrected(Class::PaddedDepth, because, base, move |c, _, _| {
@@ -167,26 +169,16 @@ fn offsets(base: Scheme) -> Vec<Change<Matmul>> {
 
 /// Returns changes that add offsets in the type of their operand, which wraps.
 fn narrow_offsets(base: Scheme, domain: &Domain) -> Vec<Change<Matmul>> {
-    let (left, right) = (domain.lhs, domain.rhs);
-    let all = [
-        ("lhs_offset is added in the type of lhs, and wraps", true, false),
-        ("rhs_offset is added in the type of rhs, and wraps", false, true),
-        ("both offsets are added in the types of their operands, and wrap", true, true),
+    let types = [domain.lhs, domain.rhs];
+    let because = [
+        "lhs_offset is added in the type of lhs, and wraps",
+        "rhs_offset is added in the type of rhs, and wraps",
+        "both offsets are added in the types of their operands, and wrap",
     ];
-    let change = |(because, lhs, rhs): (&'static str, bool, bool)| {
-        Change::of_case(Class::Wrap, because, base, move |case: &mut Case<Params>| {
-            let offsets = [&mut case.params.lhs_offset, &mut case.params.rhs_offset];
-            for (((tensor, offset), element), narrow) in
-                case.tensors.iter_mut().zip(offsets).zip([left, right]).zip([lhs, rhs])
-            {
-                if narrow {
-                    tensor.iter_mut().for_each(|v| *v = wrapped_to(element, v.wrapping_add(*offset)));
-                    *offset = 0;
-                }
-            }
-        })
-    };
-    all.into_iter().map(change).collect()
+    either(Class::Wrap, base, because, move |case, t| {
+        let added = std::mem::take(offset(case, t));
+        case.tensors[t].iter_mut().for_each(|v| *v = wrapped_to(types[t], v.wrapping_add(added)));
+    })
 }
 
 /// Converts the low bits of a value to a type.
@@ -202,26 +194,15 @@ pub fn wrapped_to(element: Element, v: i32) -> i32 {
 
 /// Returns changes that read operands as transposed: element (l, j) of rhs at `j * k + l`, and element (i, l) of lhs at `l * m + i`.
 fn transposed(base: Scheme) -> Vec<Change<Matmul>> {
-    let all = [
-        ("rhs is read transposed", false, true),
-        ("lhs is read transposed", true, false),
-        ("both are read transposed", true, true),
-    ];
-    let change = |(because, lhs, rhs): (&'static str, bool, bool)| {
-        Change::of_case(Class::Layout, because, base, move |case: &mut Case<Params>| {
-            let Params { m, n, k, .. } = case.params;
-            let turned = |from: &[i32], rows: usize, columns: usize| -> Vec<i32> {
-                (0..rows * columns).map(|at| from[at % columns * rows + at / columns]).collect()
-            };
-            if lhs {
-                case.tensors[0] = turned(&case.tensors[0], m, k);
-            }
-            if rhs {
-                case.tensors[1] = turned(&case.tensors[1], k, n);
-            }
-        })
-    };
-    all.into_iter().map(change).collect()
+    let because = ["lhs is read transposed", "rhs is read transposed", "both are read transposed"];
+    let mut out = either(Class::Layout, base, because, |case, t| {
+        let Params { m, n, k, .. } = case.params;
+        let (rows, columns) = [(m, k), (k, n)][t];
+        let from = |at: usize| case.tensors[t][at % columns * rows + at / columns];
+        case.tensors[t] = (0..rows * columns).map(from).collect();
+    });
+    out.swap(0, 1);
+    out
 }
 
 /// Function that returns a term of result (i, j).
@@ -315,29 +296,13 @@ fn without_depth_tail(case: &Case<Params>, block: usize) -> Case<Params> {
 }
 
 fn signedness(base: Scheme, domain: &Domain) -> Vec<Change<Matmul>> {
-    let mut out = Vec::new();
-    for (lhs, rhs) in [(true, false), (false, true), (true, true)] {
-        let types = [(lhs, domain.lhs, "lhs"), (rhs, domain.rhs, "rhs")];
-        let read = types
-            .iter()
-            .filter(|(on, ..)| *on)
-            .map(|(_, element, name)| format!("{name} ({}) with the other sign", element.name()));
-        let because = format!("reads {}", read.collect::<Vec<_>>().join(" and "));
-        let elements = types.map(|(on, element, _)| on.then_some(element));
-        out.push(Change::of_case(Class::Signedness, because, base, move |case: &mut Case<Params>| {
-            read_otherwise(elements, &mut case.tensors);
-        }));
-    }
-    out
-}
-
-/// Reads the tensors of these types with the opposite sign; tensors without a type are kept.
-pub fn read_otherwise(types: impl IntoIterator<Item = Option<Element>>, tensors: &mut [Vec<i32>]) {
-    for (element, tensor) in types.into_iter().zip(tensors) {
-        if let Some(element) = element {
-            tensor.iter_mut().for_each(|v| *v = other_sign(element, *v));
-        }
-    }
+    let types = [domain.lhs, domain.rhs];
+    let [lhs, rhs] = types.map(Element::name);
+    let [lhs, rhs] = [format!("lhs ({lhs}) with the other sign"), format!("rhs ({rhs}) with the other sign")];
+    let because = [format!("reads {lhs}"), format!("reads {rhs}"), format!("reads {lhs} and {rhs}")];
+    either(Class::Signedness, base, because, move |case, t| {
+        case.tensors[t].iter_mut().for_each(|v| *v = other_sign(types[t], *v));
+    })
 }
 
 /// Reads the bits of a value as the type with the opposite sign.

@@ -5,11 +5,9 @@ use super::offsets::other_than_zero;
 use super::plan::spec;
 use rand_chacha::ChaCha8Rng;
 use std::ops::RangeInclusive;
-use tiebreak_common::budget::Budget;
 use tiebreak_common::covering::rows;
-use tiebreak_common::stream::{below, stream};
-use tiebreak_engine::operation::Spec;
-use tiebreak_engine::operation::fill::Fill;
+use tiebreak_common::{Budget, below, stream};
+use tiebreak_engine::operation::{Fill, Spec};
 use tiebreak_impls::matmul::{Domain, Params};
 
 /// Number of levels of rows, columns, depth, lhs_offset, rhs_offset, alignment, and the fills of lhs and of rhs.

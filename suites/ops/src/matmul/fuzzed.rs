@@ -1,8 +1,7 @@
 //! Matrix products made from a fuzzer's numbers.
 
 use super::Matmul;
-use crate::fuzzing::numbers::Numbers;
-use crate::fuzzing::tensor::Fuzzed;
+use crate::fuzzing::{Fuzzed, Numbers};
 use std::ops::RangeInclusive;
 use tiebreak_impls::matmul::{Domain, Params};
 

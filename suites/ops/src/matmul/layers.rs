@@ -3,9 +3,8 @@
 
 use super::Matmul;
 use std::sync::Arc;
-use tiebreak_engine::operation::fill::Fill;
 use tiebreak_engine::operation::parameter_coverage::distinct;
-use tiebreak_engine::operation::{Layer, Operation, ParameterCoverage, Spec};
+use tiebreak_engine::operation::{Fill, Layer, Operation, ParameterCoverage, Spec};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::matmul::{Domain, Params};
 use tiebreak_reports::ledger::Unit;

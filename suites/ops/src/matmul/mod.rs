@@ -12,12 +12,10 @@ mod presented;
 
 use crate::types;
 use std::ops::RangeInclusive;
-use std::sync::Arc;
-use tiebreak_common::budget::Budget;
-use tiebreak_engine::operation::fields::{self, Field};
+use tiebreak_common::{Budget, sizes};
 use tiebreak_engine::operation::{
-    Arguments, Capabilities, Case, CaseError, CaseSelection, Change, Counted, Expected, Operation, Options, Parameter,
-    ParameterCoverage, Spec, Unposable, Wanted,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Change, Counted, Expected, Field, Operation, Options,
+    Parameter, Spec, Unposable, Wanted, fields,
 };
 use tiebreak_impls::element::Element;
 use tiebreak_impls::kernel::Kernel;
@@ -27,7 +25,8 @@ use tiebreak_oracle::Rational;
 use tiebreak_oracle::matmul::{Product, Scheme};
 use tiebreak_reports::ledger::Value;
 
-pub use changes::{changes, orders, other_sign, read_otherwise, reproduced, round_24, widths, wrapped_to, wrapping};
+pub(crate) use changes::either;
+pub use changes::{changes, orders, other_sign, reproduced, round_24, widths, wrapped_to, wrapping};
 
 /// The operation.
 pub enum Matmul {}
@@ -41,11 +40,13 @@ impl Operation for Matmul {
     const TENSORS: &'static [&'static str] = &["lhs", "rhs"];
     const CATALOGUE: &'static str = include_str!("../../catalogue/matmul.txt");
     const CAPABILITIES: Capabilities<Self> = Capabilities {
-        counted: Counted { products: Self::products, ..Counted::NONE },
+        counted: Counted { products: |p| sizes::product(&[p.m, p.n, p.k]), ..Counted::NONE },
         options: Options {
             takes: &[Parameter::Model],
             takes_layer: layers::is_product,
-            caller_coverage: Self::caller_coverage,
+            caller_coverage: |domain, selection, specs, _| {
+                (!selection.layers.is_empty()).then(|| layers::caller_coverage(domain, &selection.layers, specs))
+            },
             ..Options::NONE
         },
         ..Capabilities::NONE
@@ -145,29 +146,10 @@ impl Operation for Matmul {
     }
 }
 
-impl Matmul {
-    fn products(p: &Params) -> u64 {
-        [p.m, p.n, p.k].iter().fold(1, |product: u64, size| product.saturating_mul(*size as u64))
-    }
-
-    fn caller_coverage(
-        domain: &Domain,
-        selection: &CaseSelection,
-        specs: &[Arc<Spec<Params>>],
-        _: (&Budget, u64),
-    ) -> Option<ParameterCoverage> {
-        (!selection.layers.is_empty()).then(|| layers::caller_coverage(domain, &selection.layers, specs))
-    }
-}
-
 const ONE: Params = Params { m: 1, n: 1, k: 1, lhs_offset: 0, rhs_offset: 0 };
 
-const FIELDS: [Field<Params>; 5] = [
-    Field::<Params>::size("m", |p| &mut p.m).always(),
-    Field::<Params>::size("n", |p| &mut p.n).always(),
-    Field::<Params>::size("k", |p| &mut p.k).always(),
-    Field::int32("lhs_offset", |p| &mut p.lhs_offset),
-    Field::int32("rhs_offset", |p| &mut p.rhs_offset),
+const FIELDS: [Field<Params>; 5] = fields![
+    Params; size m always; size n always; size k always; int32 lhs_offset; int32 rhs_offset
 ];
 
 /// Formats the operand types, with their values if not all are covered, and with the depth if it is bounded.

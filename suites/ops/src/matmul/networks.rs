@@ -5,9 +5,8 @@
 
 use super::offsets::{KINDS, offsets};
 use super::plan::spec;
-use tiebreak_common::budget::Budget;
-use tiebreak_engine::operation::fill::Fill;
-use tiebreak_engine::operation::{Spec, Turn};
+use tiebreak_common::Budget;
+use tiebreak_engine::operation::{Fill, Spec, Turn};
 use tiebreak_impls::matmul::{Domain, Params};
 
 /// M (results of one channel of a convolution), N and K (filter size). If M is smaller than in the network, N and K are the network's.

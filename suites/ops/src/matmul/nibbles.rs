@@ -1,7 +1,7 @@
 //! Changes that a kernel of 4-bit weights, two to a byte, may make: exchanged halves of a byte, and rows that begin at byte boundaries.
 
 use super::Matmul;
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::operation::{Case, Change};
 use tiebreak_impls::matmul::Params;
 use tiebreak_oracle::matmul::Scheme;

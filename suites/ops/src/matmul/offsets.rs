@@ -3,8 +3,7 @@
 
 use super::plan::{by_turns, spec};
 use std::ops::RangeInclusive;
-use tiebreak_engine::operation::Spec;
-use tiebreak_engine::operation::fill::Fill;
+use tiebreak_engine::operation::{Fill, Spec};
 use tiebreak_impls::matmul::{Domain, Params};
 
 /// M, N and K.

@@ -3,10 +3,8 @@
 
 use super::{Matmul, conjunctions, networks, offsets};
 use std::ops::RangeInclusive;
-use tiebreak_common::budget::Budget;
-use tiebreak_common::stream::{below, int32_of_any_size, stream};
-use tiebreak_engine::operation::fill::Fill;
-use tiebreak_engine::operation::{Spec, by, in_turns, kernels};
+use tiebreak_common::{Budget, below, int32_of_any_size, stream};
+use tiebreak_engine::operation::{Fill, Spec, by, in_turns, kernels};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::matmul::{Domain, Params};
 use tiebreak_oracle::bounds::{Depth, largest_depth};

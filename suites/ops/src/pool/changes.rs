@@ -1,7 +1,7 @@
 //! Changes that a kernel may make to a pooling.
 
 use super::{Pool, parts, pooling, windows};
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::operation::{Case, Change};
 use tiebreak_impls::pool::{Domain, Params};
 use tiebreak_oracle::pool::{Definition, Pooling, Scheme};
@@ -148,12 +148,7 @@ const VECTORS: [usize; 4] = [4, 8, 16, 32];
 fn tails(scheme: Scheme) -> Vec<Change<Pool>> {
     let of = |vector: usize| {
         let because = format!("channels after the last whole {vector} are lost");
-        Change::predicts(Class::TruncatedTail, because, move |case: &Case<Params>| {
-            let channels = case.params.channels;
-            let lost = |at: usize| at % channels >= channels - channels % vector;
-            let results = Pool::at(&scheme, case, &pooling(&case.params))?;
-            Some(results.into_iter().enumerate().map(|(at, v)| if lost(at) { Some(0) } else { v }).collect())
-        })
+        Change::lost(because, scheme, |p: &Params| p.channels, vector)
     };
     VECTORS.map(of).into()
 }

@@ -1,8 +1,7 @@
 //! Poolings made from a fuzzer's numbers.
 
 use super::Pool;
-use crate::fuzzing::numbers::Numbers;
-use crate::fuzzing::tensor::Fuzzed;
+use crate::fuzzing::{Fuzzed, Numbers};
 use tiebreak_impls::pool::{Counted, Domain, Params, Scales};
 
 impl Fuzzed for Pool {

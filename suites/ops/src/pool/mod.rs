@@ -11,11 +11,10 @@ mod windows;
 use crate::elementwise::operand;
 use crate::types;
 use std::ops::RangeInclusive;
-use tiebreak_common::budget::Budget;
-use tiebreak_engine::operation::fields::{self, Field};
+use tiebreak_common::{Budget, sizes};
 use tiebreak_engine::operation::{
-    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Counted, Expected, Operation, Options,
-    ReferenceOption, Spec, Tensors, Unposable, Wanted, arguments,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Counted, Expected, Field, Operation,
+    Options, ReferenceOption, Spec, Tensors, Unposable, Wanted, arguments, fields,
 };
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::pool::{self as impls, Counted as Counts, Domain, Operand, Params, Run, Scales};
@@ -29,27 +28,11 @@ pub enum Pool {}
 
 /// Converts the parameters to the oracle's.
 pub fn pooling(p: &Params) -> Pooling {
-    Pooling {
-        batches: p.batches,
-        height: p.height,
-        width: p.width,
-        channels: p.channels,
-        kernel_h: p.kernel_h,
-        kernel_w: p.kernel_w,
-        stride_h: p.stride_h,
-        stride_w: p.stride_w,
-        top: p.top,
-        bottom: p.bottom,
-        left: p.left,
-        right: p.right,
-        count_padding: p.count_padding,
-        input: operand::to_oracle(p.input),
-        out: operand::to_oracle(p.out),
-        storage: types::storage(p.element),
-        sum: SUM,
-        min: p.min,
-        max: p.max,
-    }
+    mirrored!(p => Pooling {
+        batches, height, width, channels, kernel_h, kernel_w, stride_h, stride_w, top, bottom, left, right,
+        count_padding, min, max;
+        input: operand::to_oracle(p.input), out: operand::to_oracle(p.out), storage: types::storage(p.element), sum: SUM
+    })
 }
 
 impl Operation for Pool {
@@ -218,7 +201,7 @@ impl Pool {
     fn additions(p: &Params) -> u64 {
         let results = p.output().map_or(0, |(rows, columns)| rows * columns);
         let factors = [p.batches, p.channels, results, p.kernel_h, p.kernel_w];
-        factors.iter().fold(1, |product: u64, size| product.saturating_mul(*size as u64))
+        sizes::product(&factors)
     }
 }
 
@@ -245,26 +228,13 @@ fn within(p: &Params) -> bool {
         && pooling(p).check().is_ok_and(|[_, outputs]| outputs <= shape::MAX_ELEMENTS)
 }
 
-const SIZES: [Field<Params>; 12] = [
-    Field::size("batches", |p| &mut p.batches),
-    Field::<Params>::size("height", |p| &mut p.height).always(),
-    Field::<Params>::size("width", |p| &mut p.width).always(),
-    Field::size("channels", |p| &mut p.channels),
-    Field::size("kernel_h", |p| &mut p.kernel_h),
-    Field::size("kernel_w", |p| &mut p.kernel_w),
-    Field::size("stride_h", |p| &mut p.stride_h),
-    Field::size("stride_w", |p| &mut p.stride_w),
-    Field::size("top", |p| &mut p.top),
-    Field::size("bottom", |p| &mut p.bottom),
-    Field::size("left", |p| &mut p.left),
-    Field::size("right", |p| &mut p.right),
+const SIZES: [Field<Params>; 12] = fields![
+    Params; size batches; size height always; size width always; size channels; size kernel_h; size kernel_w;
+    size stride_h; size stride_w; size top; size bottom; size left; size right
 ];
 
-const VALUES: [Field<Params>; 4] = [
-    Field::int32("input_zero_point", |p| &mut p.input.zero_point),
-    Field::int32("out_zero_point", |p| &mut p.out.zero_point),
-    Field::int32("min", |p| &mut p.min),
-    Field::int32("max", |p| &mut p.max),
+const VALUES: [Field<Params>; 4] = fields![
+    Params; int32 input_zero_point [input.zero_point]; int32 out_zero_point [out.zero_point]; int32 min; int32 max
 ];
 
 /// Returns parameters with one simplification each, the simplest first.

@@ -3,9 +3,8 @@
 use super::Pool;
 use super::plan::{posed, spec};
 use rand_chacha::ChaCha8Rng;
-use tiebreak_common::budget::Budget;
-use tiebreak_engine::operation::fill::Fill;
-use tiebreak_engine::operation::{Spec, Turn, kernels};
+use tiebreak_common::Budget;
+use tiebreak_engine::operation::{Fill, Spec, Turn, kernels};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::pool::{Domain, Params};
 

@@ -1,6 +1,6 @@
 //! Parts of a pooling scheme, and the next scheme on the way from the exact average to a scheme.
 
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_oracle::pool::steps::{Gather, Multiplier, Step};
 use tiebreak_oracle::pool::{Definition, Scheme};
 use tiebreak_oracle::rounding::RoundingRule;

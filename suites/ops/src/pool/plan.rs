@@ -2,10 +2,8 @@
 
 use super::{Pool, networks};
 use rand_chacha::ChaCha8Rng;
-use tiebreak_common::budget::Budget;
-use tiebreak_common::stream::{below, int32, stream};
-use tiebreak_engine::operation::fill::Fill;
-use tiebreak_engine::operation::{Operation, Spec, Turn, by};
+use tiebreak_common::{Budget, below, int32, stream};
+use tiebreak_engine::operation::{Fill, Operation, Spec, Turn, by};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::pool::{Counted, Domain, Operand, Params, Scales};
 use tiebreak_impls::quantized::Scale;

@@ -2,9 +2,7 @@
 
 use super::Pool;
 use crate::explain::steps::{self, Steps};
-use crate::presented::Presented;
-use crate::presented::fitting::Fitting;
-use crate::presented::sample::Drawn;
+use crate::presented::{Drawn, Fitting, Presented};
 use tiebreak_impls::elementwise::Operand;
 use tiebreak_impls::pool::Params;
 use tiebreak_impls::quantized::Scale;

@@ -2,7 +2,7 @@
 
 use super::{Pool, pooling};
 use crate::conv2d::geometry::{first_repeated, inside, places};
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::operation::{Case, Change, Expected};
 use tiebreak_impls::pool::Params;
 use tiebreak_oracle::pool::{Pooling, Scheme};

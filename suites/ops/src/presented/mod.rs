@@ -5,13 +5,14 @@ pub mod fitting;
 pub mod sample;
 
 use crate::explain::steps::{self, Steps};
-use crate::fuzzing::tensor::Fuzzed;
-use crate::registry::{Visitor, visit_tensors};
-use fitting::Fitting;
-use sample::{Drawn, Sample};
+use crate::fuzzing::Fuzzed;
+use sample::Sample;
 use serde_json::Value;
-use tiebreak_engine::operation::job;
+use tiebreak_engine::operation::{Operation, job};
 use tiebreak_impls::operation::Operation as _;
+
+pub use fitting::Fitting;
+pub(crate) use sample::Drawn;
 
 /// Presentation of an operation.
 pub trait Presented: Fuzzed {
@@ -28,57 +29,28 @@ pub trait Presented: Fuzzed {
     fn sample(fitting: Fitting) -> Drawn<Self::Params>;
 }
 
-/// Query to the operation of one name, with its answer.
-struct One<'a, T> {
-    op: &'a str,
-    found: Option<T>,
-}
-
-/// Evaluates `ask` for the operation of one name.
-macro_rules! of_one {
-    ($op:expr, $answer:ty, [$($captured:ident: $captured_type:ty),*] $ask:expr) => {{
-        struct Asks<'a> {
-            one: One<'a, $answer>,
-            $($captured: $captured_type),*
-        }
-        impl Visitor for Asks<'_> {
-            fn visit<O: Presented>(&mut self) {
-                let Self { one, $($captured),* } = self;
-                if O::OP == one.op {
-                    one.found = $ask;
-                }
-            }
-        }
-        let mut asks = Asks { one: One { op: $op, found: None }, $($captured),* };
-        visit_tensors(&mut asks);
-        asks.one.found
-    }};
-}
-
 /// Builds the sample batch of an operation for a kernel; `None` for an unknown operation.
 pub fn sample(op: &str, kernel: &str, fitting: Fitting) -> Option<Sample> {
-    let kernel = kernel.to_owned();
-    of_one!(op, Sample, [kernel: String, fitting: Fitting] {
-        let Drawn { params, len, input } = O::sample(*fitting);
+    for_operation!(op, O => {
+        let Drawn { params, len, input } = O::sample(fitting);
         Some(Sample { job: job::<O>(kernel, &params), len, input })
-    })
+    }, _ => None)
 }
 
 /// Returns the kernel in the example of the protocol page for an operation.
 pub fn shown(op: &str) -> Option<&'static str> {
-    of_one!(op, &'static str, [] Some(O::SHOWN))
+    for_operation!(op, O => Some(O::SHOWN), _ => None)
 }
 
 /// True if the sample of an operation fits only the shown kernel.
 pub fn is_sized_by_kernel(op: &str) -> bool {
-    of_one!(op, bool, [] Some(O::SIZED_BY_KERNEL)) == Some(true)
+    for_operation!(op, O => O::SIZED_BY_KERNEL, _ => false)
 }
 
 /// Returns the domain of a known kernel, in the form of an offer.
 pub fn domain(op: &str, kernel: &str) -> Option<Value> {
-    let kernel = kernel.to_owned();
-    of_one!(op, Value, [kernel: String] {
-        let known = O::Impl::find(kernel).ok();
-        known.and_then(|known| serde_json::to_value(&known.contract.domain).ok())
-    })
+    for_operation!(op, O => {
+        let known = <O as Operation>::Impl::find(kernel).ok()?;
+        serde_json::to_value(&known.contract.domain).ok()
+    }, _ => None)
 }

@@ -2,9 +2,7 @@
 
 use super::{Qconv2d, of_conv2d, plan};
 use crate::conv2d::fuzzed::convolution;
-use crate::fuzzing::moved;
-use crate::fuzzing::numbers::Numbers;
-use crate::fuzzing::tensor::Fuzzed;
+use crate::fuzzing::{Fuzzed, Numbers, moved};
 use tiebreak_impls::qconv2d::{Domain, Params};
 
 impl Fuzzed for Qconv2d {

@@ -14,14 +14,14 @@ use crate::conv2d::{Conv2d, convolution, transposed};
 use crate::fused::wide::Wide;
 use crate::fused::{Fused, Promised, part_changes};
 use crate::pairs::{self, Lists};
+use crate::requantize::of_clamp;
 use crate::types;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
-use tiebreak_common::budget::Budget;
-use tiebreak_engine::operation::fields::{self, Field};
+use tiebreak_common::Budget;
 use tiebreak_engine::operation::{
-    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Counted, Deviations, Expected, Layer,
-    Operation, Options, Parameter, ParameterCoverage, Spec, Unposable, Wanted, arguments,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Counted, Deviations, Expected, Field,
+    Layer, Operation, Options, Parameter, ParameterCoverage, Spec, Unposable, Wanted, arguments, fields,
 };
 use tiebreak_impls::contract::Domain as Multipliers;
 use tiebreak_impls::kernel::Kernel;
@@ -61,12 +61,16 @@ impl Operation for Qconv2d {
         },
         options: Options {
             takes: &[Parameter::Model],
-            takes_layer: Self::takes_layer,
+            takes_layer: |layer| layer.output.is_some(),
             on_types: plan::case_on_types,
             caller_coverage: Self::caller_coverage,
             ..Options::NONE
         },
-        counted: Counted { kinds: Self::kinds, products: Self::products, ..Counted::NONE },
+        counted: Counted {
+            kinds: |_, case, expected| of_clamp(expected, case.params.min, case.params.max),
+            products: |p| (Conv2d::CAPABILITIES.counted.products)(&p.shape),
+            ..Counted::NONE
+        },
         ..Capabilities::NONE
     };
     types_of!(tiebreak_impls::qconv2d::Qconv2d, Promised);
@@ -200,11 +204,7 @@ fn of_conv2d(domain: &Domain) -> tiebreak_impls::conv2d::Domain {
     tiebreak_impls::conv2d::Domain { operands: operands.clone(), grouped: *grouped, transposed: *transposed }
 }
 
-const FIELDS: [Field<Params>; 3] = [
-    Field::<Params>::int32("zero_point", |p| &mut p.zero_point).always(),
-    Field::<Params>::int32("min", |p| &mut p.min).always(),
-    Field::<Params>::int32("max", |p| &mut p.max).always(),
-];
+const FIELDS: [Field<Params>; 3] = fields![Params; int32 zero_point always; int32 min always; int32 max always];
 
 impl Fused for Qconv2d {
     type Product = Conv2d;
@@ -255,19 +255,6 @@ impl Fused for Qconv2d {
 }
 
 impl Qconv2d {
-    fn products(p: &Params) -> u64 {
-        (Conv2d::CAPABILITIES.counted.products)(&p.shape)
-    }
-
-    /// Counts results by kind.
-    fn kinds(_: &Promised, case: &Case<Params>, expected: &Expected) -> Vec<(&'static str, u64)> {
-        crate::requantize::of_clamp(expected, case.params.min, case.params.max)
-    }
-
-    fn takes_layer(layer: &Layer) -> bool {
-        layer.output.is_some()
-    }
-
     fn caller_coverage(
         domain: &Domain,
         selection: &CaseSelection,

@@ -4,7 +4,7 @@
 use crate::requantize::channels::any;
 use rand_chacha::ChaCha8Rng;
 use std::ops::RangeInclusive;
-use tiebreak_common::stream::{below, int32_of_any_size};
+use tiebreak_common::{below, int32_of_any_size};
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::qconv2d::{Domain, Params};
 use tiebreak_impls::{conv2d, requantize};

@@ -3,7 +3,7 @@
 use super::Qconv2d;
 use crate::fused::Fused;
 use crate::fused::part_changes::{Sums, total};
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::operation::{Case, Change};
 use tiebreak_impls::qconv2d::Params;
 use tiebreak_oracle::qconv2d::Scheme;

@@ -3,9 +3,7 @@
 use super::Qconv2d;
 use crate::conv2d::presented::image;
 use crate::explain::steps::{self, Steps};
-use crate::presented::Presented;
-use crate::presented::fitting::Fitting;
-use crate::presented::sample::Drawn;
+use crate::presented::{Drawn, Fitting, Presented};
 use tiebreak_impls::conv2d;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::qconv2d::Params;

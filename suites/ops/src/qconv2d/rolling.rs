@@ -3,7 +3,7 @@
 use super::Qconv2d;
 use crate::fused::Fused;
 use crate::fused::part_changes::total;
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::operation::{Case, Change, Expected};
 use tiebreak_impls::conv2d::Params as Shape;
 use tiebreak_impls::qconv2d::Params;

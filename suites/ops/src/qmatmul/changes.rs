@@ -6,7 +6,7 @@ use crate::fused::composed::{activation, biases, tails};
 use crate::fused::part_changes::{Sums, of_product, of_requantization, total};
 use crate::fused::wide;
 use crate::matmul::wrapped_to;
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::operation::{Case, Change, Expected};
 use tiebreak_impls::qmatmul::{Along, Domain, Lists, Params, Stage};
 use tiebreak_oracle::qmatmul::{Quantized, Scheme, finished};

@@ -1,9 +1,7 @@
 //! Products with output stages made from a fuzzer's numbers.
 
 use super::Qmatmul;
-use crate::fuzzing::moved;
-use crate::fuzzing::numbers::Numbers;
-use crate::fuzzing::tensor::Fuzzed;
+use crate::fuzzing::{Fuzzed, Numbers, moved};
 use crate::matmul::Matmul;
 use crate::qconv2d::fuzzed::wide_biases;
 use tiebreak_impls::element::Element;

@@ -2,7 +2,7 @@
 
 use crate::requantize::channels::any;
 use rand_chacha::ChaCha8Rng;
-use tiebreak_common::stream::{below, int32_of_any_size};
+use tiebreak_common::{below, int32_of_any_size};
 use tiebreak_impls::contract::Domain as Multipliers;
 use tiebreak_impls::element::Element::{self, I8, I16, U8};
 use tiebreak_impls::fpm::Channel;

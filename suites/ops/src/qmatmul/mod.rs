@@ -13,11 +13,10 @@ use crate::fused::{Fused, Promised, part_changes};
 use crate::matmul::Matmul;
 use crate::types;
 use std::ops::RangeInclusive;
-use tiebreak_common::budget::Budget;
-use tiebreak_engine::operation::fields::{self, Field};
+use tiebreak_common::Budget;
 use tiebreak_engine::operation::{
-    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Counted, Deviations, Expected, Operation,
-    Spec, Unposable, Wanted, arguments,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Counted, Deviations, Expected, Field,
+    Operation, Spec, Unposable, Wanted, arguments, fields,
 };
 use tiebreak_impls::contract::Domain as Multipliers;
 use tiebreak_impls::element::Element;
@@ -73,7 +72,11 @@ impl Operation for Qmatmul {
             in_group: part_changes::in_group,
             ..Causes::NONE
         },
-        counted: Counted { kinds: Self::kinds, products: Self::products, ..Counted::NONE },
+        counted: Counted {
+            kinds: Self::kinds,
+            products: |p| (Matmul::CAPABILITIES.counted.products)(&p.shape),
+            ..Counted::NONE
+        },
         ..Capabilities::NONE
     };
     types_of!(impls::Qmatmul, Promised);
@@ -174,10 +177,7 @@ impl Operation for Qmatmul {
         let mut left = given.clone();
         let stages = arguments::take_text(&mut left, "stages").unwrap_or_default();
         let stages = text::read(&stages).map_err(|error| error.of("stages"))?;
-        let params = fields::read(&FIELDS, usual(), &mut left)?;
-        let names: Vec<&str> = FIELDS.iter().map(|field| field.name).chain(["stages", "lhs", "rhs"]).collect();
-        arguments::nothing_left(&left, &names)?;
-        Ok(Params { stages, ..params })
+        fields::read_all(&FIELDS, Params { stages, ..usual() }, &left, &["stages", "lhs", "rhs"])
     }
 }
 
@@ -186,12 +186,9 @@ fn usual() -> Params {
     Params { shape: matmul::Params { m: 1, n: 1, k: 1, lhs_offset: 0, rhs_offset: 0 }, stages: Vec::new() }
 }
 
-const FIELDS: [Field<Params>; 5] = [
-    Field::<Params>::size("m", |p| &mut p.shape.m).always(),
-    Field::<Params>::size("n", |p| &mut p.shape.n).always(),
-    Field::<Params>::size("k", |p| &mut p.shape.k).always(),
-    Field::<Params>::int32("lhs_offset", |p| &mut p.shape.lhs_offset),
-    Field::<Params>::int32("rhs_offset", |p| &mut p.shape.rhs_offset),
+const FIELDS: [Field<Params>; 5] = fields![
+    Params; size m [shape.m] always; size n [shape.n] always; size k [shape.k] always;
+    int32 lhs_offset [shape.lhs_offset]; int32 rhs_offset [shape.rhs_offset]
 ];
 
 impl Fused for Qmatmul {
@@ -253,10 +250,6 @@ impl Fused for Qmatmul {
 }
 
 impl Qmatmul {
-    fn products(p: &Params) -> u64 {
-        (Matmul::CAPABILITIES.counted.products)(&p.shape)
-    }
-
     /// Counts results by kind, with the ends of the last clamp or cast.
     fn kinds(_: &Promised, case: &Case<Params>, expected: &Expected) -> Vec<(&'static str, u64)> {
         let ends = case.params.stages.iter().rev().find_map(|stage| match stage {

@@ -3,9 +3,7 @@
 use super::Qmatmul;
 use crate::explain::stages;
 use crate::explain::steps::Steps;
-use crate::presented::Presented;
-use crate::presented::fitting::Fitting;
-use crate::presented::sample::Drawn;
+use crate::presented::{Drawn, Fitting, Presented};
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::matmul;
 use tiebreak_impls::qmatmul::{Layer, Params};

@@ -3,7 +3,7 @@
 use crate::quantized::plan::Elements;
 use rand_chacha::ChaCha8Rng;
 use rug::Rational;
-use tiebreak_common::stream::{below, int32, stream};
+use tiebreak_common::{below, int32, stream};
 use tiebreak_impls::quantized::Expressed;
 use tiebreak_oracle::float::Format;
 use tiebreak_oracle::quantize::Quantization;

@@ -7,7 +7,7 @@ mod smaller;
 pub mod sweep;
 
 use crate::quantized::{self, places, plan, quantizations};
-use tiebreak_common::budget::Budget;
+use tiebreak_common::Budget;
 use tiebreak_engine::operation::element::bits;
 use tiebreak_engine::operation::fault::KnownFault;
 use tiebreak_engine::operation::{
@@ -88,7 +88,7 @@ impl Operation for Quantize {
         compiled: Compiled {
             compared: true,
             is: |domain| domain.compiled,
-            function: Self::function,
+            function: |params| Some(Function { cast: Cast::Quantize, params: params.clone() }),
             faults: quantized::faults,
             at_fault: Self::at_fault,
         },
@@ -106,7 +106,10 @@ impl Operation for Quantize {
             ..Options::NONE
         },
         counted: Counted { kinds: Self::kinds, ..Counted::NONE },
-        witnesses: Witnesses { isolate_result: Self::isolate_result, ..Witnesses::NONE },
+        witnesses: Witnesses {
+            isolate_result: |case, _, index| isolate_result(case, case.params.quantized.expressed.words(), index),
+            ..Witnesses::NONE
+        },
         ..Capabilities::NONE
     };
     types_of!(tiebreak_impls::quantize::Quantize, Promised);
@@ -177,14 +180,6 @@ impl Quantize {
             0 => Element::Float(quantized::format(p.quantized.expressed)),
             _ => Element::Integer(p.quantized.storage.range()),
         }
-    }
-
-    fn isolate_result(case: &Case<Params>, _: &Domain, index: usize) -> Vec<(Case<Params>, usize)> {
-        isolate_result(case, case.params.quantized.expressed.words(), index)
-    }
-
-    fn function(params: &Params) -> Option<Function> {
-        Some(Function { cast: Cast::Quantize, params: params.clone() })
     }
 
     fn at_fault(kernel: &str, lane: &str, contract: &Promised, case: &Case<Params>) -> Vec<KnownFault> {

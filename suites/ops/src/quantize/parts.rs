@@ -1,7 +1,7 @@
 //! Parts of a quantize scheme, read from its steps, and every change of a single part.
 
 use super::Promised;
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::operation::Lead;
 use tiebreak_impls::quantized::Expressed;
 use tiebreak_oracle::quantize::Scheme;

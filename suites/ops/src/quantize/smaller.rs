@@ -1,6 +1,6 @@
 //! Smaller cases of quantize and dequantize.
 
-use crate::quantized::{covers, places};
+use crate::quantized::{covers, places, with_one_scale};
 use std::ops::Range;
 use tiebreak_engine::operation::{Case, fill};
 use tiebreak_engine::run::shrink;
@@ -65,9 +65,7 @@ fn of_scale(case: &Case<Params>, words: usize, scale: usize, elements: Vec<usize
 /// Returns the type with one of its scales for all elements.
 fn per_layer(quantized: &Quantized, scale: usize) -> Quantized {
     let Quantized { storage, min, max, expressed, ref scales, ref zero_points, .. } = *quantized;
-    let granularity = Granularity::Layer;
-    let (scales, zero_points) = (vec![scales[scale]], vec![zero_points[scale]]);
-    Quantized { storage, min, max, expressed, granularity, scales, zero_points }
+    with_one_scale(storage, (min, max), expressed, scales[scale], zero_points[scale])
 }
 
 /// Returns cases reduced along each axis: half of the channels, blocks or block elements, or all but one at an end.

@@ -1,10 +1,8 @@
 //! Blocks for cases of quantize and dequantize: along one or several axes, of one element or a whole dimension, in up to four dimensions.
 
-use super::plan::{Elements, filled, new_types, spec};
+use super::plan::{Elements, Plan, filled, new_types, spec};
 use super::quantizations;
-use tiebreak_common::budget::Budget;
 use tiebreak_engine::operation::Spec;
-use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Container, Finest, Granularity, Params, Quantized, Scale};
 use tiebreak_impls::shape::MAX_ELEMENTS;
 
@@ -69,21 +67,15 @@ fn of_blocks(ty: &Quantized, sizes: Vec<(usize, usize)>, counts: Vec<usize>) -> 
 }
 
 /// Adds every form of the first type, and some forms in turn of the first type with each expressed type and each storage type.
-pub(super) fn plan(
-    domain: &Domain,
-    budget: &Budget,
-    seed: u64,
-    types: &[Quantized],
-    elements: &impl Elements,
-    out: &mut Vec<Spec<Params>>,
-) {
+pub(super) fn plan(plan: &Plan<'_, impl Elements>, types: &[Quantized], out: &mut Vec<Spec<Params>>) {
+    let Plan { domain, budget, .. } = *plan;
     let all = FORMS.into_iter().chain((!domain.compiled).then_some(MANY));
     let forms: Vec<&[Cut]> = all.filter(|form| takes(domain.finest, form)).collect();
     let some = if domain.compiled || !budget.every_tail { 1 } else { 3 };
     let mut next = 0;
     for (i, ty) in new_types(types).into_iter().enumerate() {
         for _ in 0..if i == 0 { forms.len() } else { some.min(forms.len()) } {
-            form(domain, seed, (next, ty), forms[next % forms.len()], elements, out);
+            form(plan, (next, ty), forms[next % forms.len()], out);
             next += 1;
         }
     }
@@ -102,18 +94,11 @@ fn takes(finest: Finest, form: &[Cut]) -> bool {
 }
 
 /// Adds a tensor of this form; several if a block does not hold all of its inputs.
-fn form(
-    domain: &Domain,
-    seed: u64,
-    (i, ty): (usize, &Quantized),
-    form: &[Cut],
-    elements: &impl Elements,
-    out: &mut Vec<Spec<Params>>,
-) {
+fn form(plan: &Plan<'_, impl Elements>, (i, ty): (usize, &Quantized), form: &[Cut], out: &mut Vec<Spec<Params>>) {
     let counts: Vec<usize> =
         form.iter().map(|cut| if let Into(count, _) | Long(count) = cut { *count } else { 1 }).collect();
     let draft = of_blocks(ty, Vec::new(), counts.clone());
-    let most = most(&draft, seed, elements);
+    let most = most(plan, &draft);
     let held: usize = form.iter().map(|cut| if let Into(_, size) = cut { *size } else { 1 }).product();
     // The first dimension of open length has the required length.
     let open = form.iter().position(|cut| !matches!(cut, Into(..)));
@@ -130,17 +115,11 @@ fn form(
     if i % 2 == 1 {
         sizes.reverse();
     }
-    tensors(domain, seed, (i, &of_blocks(ty, sizes, counts)), shape, elements, out);
+    tensors(plan, (i, &of_blocks(ty, sizes, counts)), shape, out);
 }
 
 /// Adds the tensors of a caller's type.
-pub(super) fn asked(
-    domain: &Domain,
-    seed: u64,
-    (i, quantized): (usize, &Quantized),
-    elements: &impl Elements,
-    out: &mut Vec<Spec<Params>>,
-) {
+pub(super) fn asked(plan: &Plan<'_, impl Elements>, (i, quantized): (usize, &Quantized), out: &mut Vec<Spec<Params>>) {
     let mut shape = super::usual_shape(quantized);
     let Granularity::Blocks { sizes, .. } = &quantized.granularity else { return };
     let held = sizes.iter().fold(1usize, |held, (_, size)| held.saturating_mul(*size)).max(1);
@@ -149,13 +128,14 @@ pub(super) fn asked(
         // If one tensor cannot hold all elements of each block, each tensor has a part of them.
         let each = MAX_ELEMENTS / quantized.scales.len().max(1) / held;
         let room = (each >> (open.len() - 1)).max(1);
-        shape[axis] = if at == 0 { most(quantized, seed, elements).div_ceil(held).min(room) } else { 2 };
+        shape[axis] = if at == 0 { most(plan, quantized).div_ceil(held).min(room) } else { 2 };
     }
-    tensors(domain, seed, (i, quantized), shape, elements, out);
+    tensors(plan, (i, quantized), shape, out);
 }
 
 /// Returns the largest number of elements that are tried on one scale.
-fn most(quantized: &Quantized, seed: u64, elements: &impl Elements) -> usize {
+fn most(plan: &Plan<'_, impl Elements>, quantized: &Quantized) -> usize {
+    let Plan { seed, elements, .. } = *plan;
     let words = elements.words(quantized.expressed);
     let own = quantizations(quantized).unwrap_or_default();
     own.iter().map(|q| elements.elements(q, seed).len() / words).max().unwrap_or(0).max(1)
@@ -163,28 +143,27 @@ fn most(quantized: &Quantized, seed: u64, elements: &impl Elements) -> usize {
 
 /// Adds tensors in which every block has the elements of interest for its own parameters.
 fn tensors(
-    domain: &Domain,
-    seed: u64,
+    plan: &Plan<'_, impl Elements>,
     (i, quantized): (usize, &Quantized),
     shape: Vec<usize>,
-    elements: &impl Elements,
     out: &mut Vec<Spec<Params>>,
 ) {
     let params = Params { quantized: quantized.clone(), container: Container::Ranked, shape };
     let Ok(held) = params.elements().map(|elements| elements / quantized.scales.len().max(1)) else { return };
-    if !domain.contains(&params) {
+    if !plan.domain.contains(&params) {
         return;
     }
-    let tensors = most(quantized, seed, elements).div_ceil(held.max(1)).min(TENSORS);
+    let tensors = most(plan, quantized).div_ceil(held.max(1)).min(TENSORS);
     for at in 0..tensors {
-        let Some(values) = filled(&params, seed, (at, tensors), elements) else { return };
-        out.push(spec(quantized, Container::Ranked, params.shape.clone(), values, i + at));
+        let Some(values) = filled(plan, &params, (at, tensors)) else { return };
+        out.push(spec(params.clone(), values, i + at));
     }
 }
 
 /// Adds tensors in which every block repeats a value of its own, with blocks of every length along the last axis and rows of every length. A domain
 /// without such blocks gets them along the first axis, with as many elements after it.
-pub(super) fn repeated(domain: &Domain, ty: &Quantized, elements: &impl Elements, out: &mut Vec<Spec<Params>>) {
+pub(super) fn repeated(plan: &Plan<'_, impl Elements>, ty: &Quantized, out: &mut Vec<Spec<Params>>) {
+    let Plan { domain, elements, .. } = *plan;
     if !domain.finest.takes_layers() {
         let sizes = |size: usize| vec![(0, size), (1, 1)];
         for length in 1..=LONGEST {
@@ -213,6 +192,6 @@ fn one_value_each(quantized: &Quantized, shape: Vec<usize>, elements: &impl Elem
     let scales = super::places::scales(&params);
     let of = |at: usize| scales.iter().map(|scale| own[*scale].get(at).map(Vec::as_slice)).collect::<Option<Vec<_>>>();
     for values in (0..own.first().map_or(0, Vec::len)).filter_map(of) {
-        out.push(spec(quantized, Container::Ranked, params.shape.clone(), values.concat(), length));
+        out.push(spec(params.clone(), values.concat(), length));
     }
 }

@@ -1,12 +1,10 @@
 //! Cases of every storage type with every kind of bounds, at both ends and beyond, because clamps differ by width, sign and bounds.
 
-use super::plan::{Elements, spec};
-use super::{format, quantizations, random};
-use tiebreak_common::budget::Budget;
-use tiebreak_common::stream::stream;
+use super::plan::{Elements, Plan, spec};
+use super::{format, quantizations, random, with_one_scale};
+use tiebreak_common::stream;
 use tiebreak_engine::operation::Spec;
-use tiebreak_impls::quantize::Domain;
-use tiebreak_impls::quantized::{Container, Expressed, Granularity, Params, Quantized, Scale, Storage};
+use tiebreak_impls::quantized::{Container, Expressed, Params, Scale, Storage};
 
 /// Kind of bounds of a type's stored values.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +30,8 @@ const COMPILED: [Storage; 4] = [
 ];
 
 /// Returns each storage type with each kind of bounds and each expressed type; in a short run, one or two kinds with one expressed type.
-pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64, elements: &impl Elements) -> Vec<Spec<Params>> {
+pub(super) fn plan(plan: &Plan<'_, impl Elements>) -> Vec<Spec<Params>> {
+    let Plan { domain, budget, .. } = *plan;
     let any = (1..=32).flat_map(|bits| [true, false].map(|signed| Storage { bits, signed }));
     let storages: Vec<Storage> = match (domain.compiled, domain.storage) {
         (true, _) => COMPILED.to_vec(),
@@ -52,7 +51,7 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64, elements: &impl 
             for turn in 0..turns {
                 let expressed = domain.expressed[(i / kinds.len() + k + turn) % domain.expressed.len()];
                 let number = (i * BOUNDS.len() + k) * Expressed::ALL.len() + turn;
-                out.extend(of(domain, (*storage, *kind, expressed), seed, number, elements));
+                out.extend(of(plan, (*storage, *kind, expressed), number));
             }
         }
     }
@@ -60,12 +59,11 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64, elements: &impl 
 }
 
 fn of(
-    domain: &Domain,
+    plan: &Plan<'_, impl Elements>,
     (storage, kind, expressed): (Storage, Bounds, Expressed),
-    seed: u64,
     i: usize,
-    elements: &impl Elements,
 ) -> Option<Spec<Params>> {
+    let Plan { domain, seed, elements, .. } = *plan;
     let (lo, hi) = storage.range().into_inner();
     let (min, max) = match kind {
         Bounds::Whole => (lo, hi),
@@ -85,14 +83,13 @@ fn of(
     let most = (largest / (8 * (max - min))).to_f64();
     let usual = random::scale(expressed, storage, &mut rng).0;
     let scale = if usual < most { usual } else { most };
-    let (scales, zero_points) = (vec![Scale(scale)], vec![zero_point]);
-    let quantized = Quantized { storage, min, max, expressed, granularity: Granularity::Layer, scales, zero_points };
+    let quantized = with_one_scale(storage, (min, max), expressed, Scale(scale), zero_point);
     let q = quantizations(&quantized).ok()?.pop()?;
     let mut values = elements.beyond(&q);
     values.extend(elements.some(&q, INSIDE, &mut rng));
     let container = if domain.compiled { Container::Ranked } else { domain.containers[i % domain.containers.len()] };
     let shape = random::shape(values.len() / elements.words(expressed), container, i);
-    Some(spec(&quantized, container, shape, values, i))
+    Some(spec(Params { quantized, container, shape }, values, i))
 }
 
 /// Number of random values besides those at the ends.

@@ -2,8 +2,7 @@
 
 use super::format;
 use crate::dequantize::Dequantize;
-use crate::fuzzing::numbers::Numbers;
-use crate::fuzzing::tensor::Fuzzed;
+use crate::fuzzing::{Fuzzed, Numbers};
 use crate::quantize::Quantize;
 use rug::Rational;
 use tiebreak_engine::operation::{Operation, kernels};

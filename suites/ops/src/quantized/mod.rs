@@ -12,8 +12,7 @@ mod ranks;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use tiebreak_common::budget::Budget;
-use tiebreak_common::class::Class;
+use tiebreak_common::{Budget, Class};
 use tiebreak_engine::operation::fault::KnownFault;
 use tiebreak_engine::operation::parameter_coverage::distinct;
 use tiebreak_engine::operation::{
@@ -21,7 +20,7 @@ use tiebreak_engine::operation::{
     scheme_named,
 };
 use tiebreak_impls::quantize::Domain;
-use tiebreak_impls::quantized::{Container, Expressed, Finest, Granularity, Params, Quantized};
+use tiebreak_impls::quantized::{Container, Expressed, Finest, Granularity, Params, Quantized, Scale, Storage};
 use tiebreak_mlir::faults::{self, Effect};
 use tiebreak_mlir::types::usual_shape;
 use tiebreak_oracle::float::Format;
@@ -30,6 +29,18 @@ use tiebreak_reports::ledger::{Unit, Value};
 
 pub use tiebreak_mlir::quant_type::format;
 pub use tiebreak_mlir::types::{MOST_DIMENSIONS, MOST_SCALES, quantizations, read_run_type, read_type, type_text};
+
+/// Returns a type with one scale and one zero point for all elements.
+pub(crate) fn with_one_scale(
+    storage: Storage,
+    (min, max): (i64, i64),
+    expressed: Expressed,
+    scale: Scale,
+    zero_point: i64,
+) -> Quantized {
+    let (granularity, scales, zero_points) = (Granularity::Layer, vec![scale], vec![zero_point]);
+    Quantized { storage, min, max, expressed, granularity, scales, zero_points }
+}
 
 /// True if the domain covers the parameters and the oracle accepts them.
 pub fn covers(domain: &Domain, params: &Params) -> bool {

@@ -1,12 +1,10 @@
 //! Cases at the overflow edge, the number beyond which a float is infinite: scales that take a value to the edge, and their neighbours.
 
-use super::plan::{Elements, spec};
-use super::{format, quantizations, random};
+use super::plan::{Elements, Plan, spec};
+use super::{format, quantizations, random, with_one_scale};
 use rug::Rational;
-use tiebreak_common::budget::Budget;
 use tiebreak_engine::operation::Spec;
-use tiebreak_impls::quantize::Domain;
-use tiebreak_impls::quantized::{Granularity, Params, Quantized, Scale, Storage};
+use tiebreak_impls::quantized::{Params, Quantized, Scale, Storage};
 use tiebreak_oracle::quantize::Quantization;
 
 /// Storage types whose results may overflow.
@@ -21,7 +19,8 @@ const WIDE: [Storage; 7] = [
 ];
 
 /// Returns scales for which a value of the cast is next to the overflow edge; in a short run, one of nine.
-pub(super) fn plan(domain: &Domain, budget: &Budget, elements: &impl Elements) -> Vec<Spec<Params>> {
+pub(super) fn plan(plan: &Plan<'_, impl Elements>) -> Vec<Spec<Params>> {
+    let Plan { domain, budget, elements, .. } = *plan;
     let mut out = Vec::new();
     if domain.compiled {
         return out;
@@ -38,15 +37,7 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, elements: &impl Elements) -
             if !(budget.every_tail || !domain.storage.is_empty() || turn == i % 3) {
                 continue;
             }
-            let draft = Quantized {
-                storage,
-                min: lo,
-                max: hi,
-                expressed,
-                granularity: Granularity::Layer,
-                scales: vec![Scale(1.0)],
-                zero_points: vec![zero_point],
-            };
+            let draft = with_one_scale(storage, (lo, hi), expressed, Scale(1.0), zero_point);
             let scales = edges(&draft, elements).into_iter().enumerate();
             for (at, scale) in scales.filter(|(at, _)| budget.every_tail || (at + turn + i) % 9 == 0) {
                 let quantized = Quantized { scales: vec![Scale(scale)], ..draft.clone() };
@@ -54,7 +45,7 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, elements: &impl Elements) -
                 let values = elements.overflowing(&q);
                 let container = domain.containers[(i + at) % domain.containers.len()];
                 let shape = random::shape(values.len() / elements.words(expressed), container, at);
-                out.push(spec(&quantized, container, shape, values, i + at));
+                out.push(spec(Params { quantized, container, shape }, values, i + at));
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Scale index of each element of a tensor, as the type defines it and as kernels confuse it.
 
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_impls::quantized::{Granularity, Params};
 
 /// Index along an axis that is divided into `blocks` of `size` elements.

@@ -1,12 +1,10 @@
 //! Types, containers and shapes for cases of quantize and dequantize. The operation supplies the elements.
 
-use super::{blocks, covers, domains, overflow, places, quantizations, random, ranks};
+use super::{blocks, covers, domains, overflow, places, quantizations, random, ranks, with_one_scale};
 use rand_chacha::ChaCha8Rng;
 use rug::Rational;
-use tiebreak_common::budget::Budget;
-use tiebreak_common::sizes;
-use tiebreak_engine::operation::fill::Fill;
-use tiebreak_engine::operation::{CaseSelection, Spec, by, in_turns};
+use tiebreak_common::{Budget, sizes};
+use tiebreak_engine::operation::{CaseSelection, Fill, Spec, by, in_turns};
 use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Container, Expressed, Finest, Granularity, Params, Quantized, Scale, Storage};
 use tiebreak_impls::shape::MAX_ELEMENTS;
@@ -30,6 +28,18 @@ pub trait Elements {
     fn overflowing(&self, q: &Quantization) -> Vec<i32>;
     /// Returns elements that each fill a whole tensor: elements near a decision boundary for which the schemes have values.
     fn repeated(&self, q: &Quantization) -> Vec<Vec<i32>>;
+}
+
+/// What the cases of a run are made from.
+pub(super) struct Plan<'a, E> {
+    /// Domain of the kernel.
+    pub(super) domain: &'a Domain,
+    /// Numbers of cases.
+    pub(super) budget: &'a Budget,
+    /// Seed of the run.
+    pub(super) seed: u64,
+    /// Elements of the operation.
+    pub(super) elements: &'a E,
 }
 
 const fn storage(bits: u32, signed: bool) -> Storage {
@@ -67,49 +77,38 @@ pub fn plan(
     seed: u64,
     elements: &impl Elements,
 ) -> Vec<Spec<Params>> {
+    let plan = &Plan { domain, budget, seed, elements };
     let own = types(domain, budget);
     let types = if selection.types.is_empty() { &own } else { &selection.types };
     let mut out = Vec::new();
     for (i, quantized) in types.iter().enumerate() {
         match quantized.granularity {
-            Granularity::Layer => {
-                by("types", &mut out, |out| layer(domain, budget, seed, (i, quantized), elements, out));
-            }
-            Granularity::Channel { .. } => {
-                by("channels", &mut out, |out| channels(domain, seed, (i, quantized), elements, out));
-            }
-            Granularity::Blocks { .. } => {
-                by("blocks", &mut out, |out| blocks::asked(domain, seed, (i, quantized), elements, out));
-            }
+            Granularity::Layer => by("types", &mut out, |out| layer(plan, (i, quantized), out)),
+            Granularity::Channel { .. } => by("channels", &mut out, |out| channels(plan, (i, quantized), out)),
+            Granularity::Blocks { .. } => by("blocks", &mut out, |out| blocks::asked(plan, (i, quantized), out)),
         }
     }
     if selection.types.is_empty() && domain.finest != Finest::Layer {
         for (i, quantized) in of_channels(domain, budget, types).into_iter().enumerate() {
-            by("channels", &mut out, |out| channels(domain, seed, (i, &quantized), elements, out));
+            by("channels", &mut out, |out| channels(plan, (i, &quantized), out));
         }
     }
     if selection.types.is_empty() {
-        by("random types", &mut out, |out| out.extend(random::plan(domain, budget, seed, elements)));
-        by("every length", &mut out, |out| out.extend(random::lengths(domain, seed, elements)));
-        by("a long tensor", &mut out, |out| out.extend(random::long(domain, budget, seed, elements)));
-        by("every number of channels", &mut out, |out| {
-            out.extend(random::numbers_of_channels(domain, budget, seed, elements));
-        });
-        by("stored types", &mut out, |out| {
-            out.extend(in_turns(domains::plan(domain, budget, seed, elements), TURNS, budget))
-        });
-        by("overflow", &mut out, |out| out.extend(in_turns(overflow::plan(domain, budget, elements), TURNS, budget)));
-        by("every axis", &mut out, |out| {
-            out.extend(in_turns(ranks::plan(domain, budget, seed, elements), TURNS, budget))
-        });
-        by("blocks", &mut out, |out| blocks::plan(domain, budget, seed, types, elements, out));
+        by("random types", &mut out, |out| out.extend(random::plan(plan)));
+        by("every length", &mut out, |out| out.extend(random::lengths(plan)));
+        by("a long tensor", &mut out, |out| out.extend(random::long(plan)));
+        by("every number of channels", &mut out, |out| out.extend(random::numbers_of_channels(plan)));
+        by("stored types", &mut out, |out| out.extend(in_turns(domains::plan(plan), TURNS, budget)));
+        by("overflow", &mut out, |out| out.extend(in_turns(overflow::plan(plan), TURNS, budget)));
+        by("every axis", &mut out, |out| out.extend(in_turns(ranks::plan(plan), TURNS, budget)));
+        by("blocks", &mut out, |out| blocks::plan(plan, types, out));
         for quantized in repeated_types(types, 1) {
-            by("one value a block", &mut out, |out| blocks::repeated(domain, quantized, elements, out));
+            by("one value a block", &mut out, |out| blocks::repeated(plan, quantized, out));
         }
     }
     let some = if budget.every_tail { 4 } else { 1 };
     for quantized in repeated_types(types, some) {
-        by("one value a tensor", &mut out, |out| repeated(domain, quantized, elements, out));
+        by("one value a tensor", &mut out, |out| repeated(plan, quantized, out));
     }
     out.retain(|spec| covers(domain, &spec.params));
     out
@@ -161,26 +160,12 @@ fn of_kind(domain: &Domain, storage: Storage, expressed: Expressed, kind: usize)
         4 => (tiny, odd),
         _ => (huge, odd),
     };
-    Quantized {
-        storage,
-        min: bounded.0,
-        max: bounded.1,
-        expressed,
-        granularity: Granularity::Layer,
-        scales: vec![Scale(scale)],
-        zero_points: vec![zero_point.clamp(bounded.0, bounded.1)],
-    }
+    with_one_scale(storage, bounded, expressed, Scale(scale), zero_point.clamp(bounded.0, bounded.1))
 }
 
 /// Adds the elements of interest in one tensor, and every element in another.
-fn layer(
-    domain: &Domain,
-    budget: &Budget,
-    seed: u64,
-    (i, quantized): (usize, &Quantized),
-    elements: &impl Elements,
-    out: &mut Vec<Spec<Params>>,
-) {
+fn layer(plan: &Plan<'_, impl Elements>, (i, quantized): (usize, &Quantized), out: &mut Vec<Spec<Params>>) {
+    let Plan { domain, budget, seed, elements } = *plan;
     let Ok([q]) = quantizations(quantized).as_deref().map(|all| [all[0]]) else { return };
     let some = elements.elements(&q, seed);
     let every = elements.every(&q).filter(|_| budget.sweep || i % if budget.every_tail { 7 } else { usize::MAX } == 0);
@@ -188,9 +173,8 @@ fn layer(
     let every = every.map(|values| beyond_16_bits(values, words));
     for (at, values) in [Some(some), every].into_iter().flatten().enumerate() {
         let container = domain.containers[(i + at) % domain.containers.len()];
-        let len = values.len() / words;
-        let shape = random::shape(len, container, i + at);
-        out.push(spec(quantized, container, shape, values, i));
+        let shape = random::shape(values.len() / words, container, i + at);
+        out.push(spec(Params { quantized: quantized.clone(), container, shape }, values, i));
     }
 }
 
@@ -207,14 +191,7 @@ fn beyond_16_bits(mut values: Vec<i32>, words: usize) -> Vec<i32> {
 const FURTHER: usize = 15_361;
 
 /// Builds a tensor at one of sixteen alignments.
-pub(super) fn spec(
-    quantized: &Quantized,
-    container: Container,
-    shape: Vec<usize>,
-    values: Vec<i32>,
-    i: usize,
-) -> Spec<Params> {
-    let params = Params { quantized: quantized.clone(), container, shape };
+pub(super) fn spec(params: Params, values: Vec<i32>, i: usize) -> Spec<Params> {
     Spec::new(params, [Fill::Given(values), Fill::None, Fill::None], i % 16)
 }
 
@@ -248,13 +225,8 @@ fn of_channels(domain: &Domain, budget: &Budget, types: &[Quantized]) -> Vec<Qua
 }
 
 /// Adds tensors of three dimensions, in every container, in which every channel has the elements of interest for its own parameters.
-fn channels(
-    domain: &Domain,
-    seed: u64,
-    (i, quantized): (usize, &Quantized),
-    elements: &impl Elements,
-    out: &mut Vec<Spec<Params>>,
-) {
+fn channels(plan: &Plan<'_, impl Elements>, (i, quantized): (usize, &Quantized), out: &mut Vec<Spec<Params>>) {
+    let Plan { domain, seed, elements, .. } = *plan;
     let Granularity::Channel { axis } = quantized.granularity else { return };
     let Ok(all) = quantizations(quantized) else { return };
     let words = elements.words(quantized.expressed);
@@ -270,21 +242,20 @@ fn channels(
     shape[axis] = all.len();
     for container in domain.containers.iter().filter(|c| **c != Container::Scalar) {
         let params = Params { quantized: quantized.clone(), container: *container, shape: shape.clone() };
-        let Some(values) = filled(&params, seed, (0, 1), elements) else { return };
-        out.push(spec(quantized, *container, shape.clone(), values, i));
+        let Some(values) = filled(plan, &params, (0, 1)) else { return };
+        out.push(spec(params, values, i));
     }
 }
 
 /// Fills tensor `at` of `tensors` with the elements of interest of each scale, in order if they fit, otherwise spread over the tensors.
 pub(super) fn filled(
+    plan: &Plan<'_, impl Elements>,
     params: &Params,
-    seed: u64,
     (at, tensors): (usize, usize),
-    elements: &impl Elements,
 ) -> Option<Vec<i32>> {
-    let words = elements.words(params.quantized.expressed);
+    let words = plan.elements.words(params.quantized.expressed);
     let all = quantizations(&params.quantized).ok()?;
-    let own: Vec<Vec<i32>> = all.iter().map(|q| elements.elements(q, seed)).collect();
+    let own: Vec<Vec<i32>> = all.iter().map(|q| plan.elements.elements(q, plan.seed)).collect();
     let scales = places::scales(params);
     let held = scales.len() / own.len().max(1);
     let mut next = vec![at * held; own.len()];
@@ -310,12 +281,14 @@ fn repeated_types(types: &[Quantized], some: usize) -> Vec<&Quantized> {
 }
 
 /// Adds tensors of one value of every length; body and tail must give the same results.
-fn repeated(domain: &Domain, quantized: &Quantized, elements: &impl Elements, out: &mut Vec<Spec<Params>>) {
+fn repeated(plan: &Plan<'_, impl Elements>, quantized: &Quantized, out: &mut Vec<Spec<Params>>) {
+    let Plan { domain, elements, .. } = *plan;
     let Ok(all) = quantizations(quantized) else { return };
     for (i, element) in elements.repeated(&all[0]).into_iter().enumerate() {
         for len in (0..=REPEATED).chain(WHOLE) {
             let container = domain.containers[(i + 1) % domain.containers.len()];
-            out.push(spec(quantized, container, vec![len], element.repeat(len), len));
+            let params = Params { quantized: quantized.clone(), container, shape: vec![len] };
+            out.push(spec(params, element.repeat(len), len));
         }
     }
 }

@@ -1,11 +1,10 @@
 //! Presentation of the casts.
 
+use super::with_one_scale;
 use crate::dequantize::Dequantize;
-use crate::presented::Presented;
-use crate::presented::fitting::Fitting;
-use crate::presented::sample::Drawn;
+use crate::presented::{Drawn, Fitting, Presented};
 use crate::quantize::Quantize;
-use tiebreak_impls::quantized::{Container, Expressed, Granularity, Params, Quantized, Scale};
+use tiebreak_impls::quantized::{Container, Expressed, Params, Scale};
 
 impl Presented for Quantize {
     const ABOUT: &'static str = "Quantization: a float to the stored value of a type of MLIR's quant dialect";
@@ -30,16 +29,9 @@ impl Presented for Dequantize {
 }
 
 fn cast(fitting: Fitting, len: usize) -> Params {
-    let (min, max) = fitting.storage.range().into_inner();
-    let quantized = Quantized {
-        storage: fitting.storage,
-        min,
-        max,
-        expressed: fitting.expressed,
-        granularity: Granularity::Layer,
-        scales: vec![Scale(0.25)],
-        zero_points: vec![fitting.offset(1).into()],
-    };
+    let Fitting { storage, expressed, .. } = fitting;
+    let bounds = storage.range().into_inner();
+    let quantized = with_one_scale(storage, bounds, expressed, Scale(0.25), fitting.offset(1).into());
     Params { quantized, container: Container::Ranked, shape: vec![len] }
 }
 

@@ -1,12 +1,10 @@
 //! Random types: any width, bounds and zero point of the domain; scales of every magnitude, next to powers of two, and so small that results are
 //! subnormal. Tensors are small, so that there can be many.
 
-use super::plan::{Elements, spec};
-use super::{format, places, quantizations};
+use super::plan::{Elements, Plan, spec};
+use super::{format, places, quantizations, with_one_scale};
 use rand_chacha::ChaCha8Rng;
-use tiebreak_common::budget::Budget;
-use tiebreak_common::sizes;
-use tiebreak_common::stream::{below, int32, stream};
+use tiebreak_common::{below, int32, sizes, stream};
 use tiebreak_engine::operation::Spec;
 use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Container, Expressed, Finest, Granularity, Params, Quantized, Scale, Storage};
@@ -27,7 +25,8 @@ const FEW: [usize; 2] = [320, 2125];
 const MANY: [usize; 8] = [70, 9, 33, 17, 65, 31, 16, 64];
 
 /// Returns the cases of random types.
-pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64, elements: &impl Elements) -> Vec<Spec<Params>> {
+pub(super) fn plan(plan: &Plan<'_, impl Elements>) -> Vec<Spec<Params>> {
+    let Plan { domain, budget, seed, elements } = *plan;
     let types = if domain.compiled { COMPILED } else { TYPES };
     let types = if budget.every_tail { 4 * types } else { types };
     // Every third compiled case has channels, and every fourth of other cases.
@@ -45,13 +44,14 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64, elements: &impl 
             Params { quantized, container, shape: shape(ELEMENTS - one % 64, container, one) }
         });
         let values = filled(&params, elements, &mut rng)?;
-        Some(spec(&params.quantized, params.container, params.shape.clone(), values, i + i / 16))
+        Some(spec(params, values, i + i / 16))
     };
     (0..types).filter_map(one).collect()
 }
 
 /// Returns a tensor of every length, each of another type. Empty for compiled kernels, which need one function for each type.
-pub(super) fn lengths(domain: &Domain, seed: u64, elements: &impl Elements) -> Vec<Spec<Params>> {
+pub(super) fn lengths(plan: &Plan<'_, impl Elements>) -> Vec<Spec<Params>> {
+    let Plan { domain, seed, elements, .. } = *plan;
     let one = |(i, len): (usize, usize)| {
         let mut rng = stream(seed, &format!("quantized/length/{len}"));
         // 5 is coprime to 16.
@@ -60,7 +60,7 @@ pub(super) fn lengths(domain: &Domain, seed: u64, elements: &impl Elements) -> V
         let container = domain.containers.iter().copied().find(|container| *container != Container::Scalar)?;
         let params = Params { quantized, container, shape: shape(len, container, i) };
         let values = filled(&params, elements, &mut rng)?;
-        Some(spec(&params.quantized, params.container, params.shape.clone(), values, i))
+        Some(spec(params, values, i))
     };
     let lengths = LENGTHS.chain(LONG).filter(|_| !domain.compiled);
     lengths.enumerate().filter_map(one).collect()
@@ -77,7 +77,8 @@ fn as_columns(layer: Quantized, rows: usize) -> (Quantized, Vec<usize>) {
 }
 
 /// Returns a tensor longer than 16 bits count; `None` in a short run and for compiled kernels.
-pub(super) fn long(domain: &Domain, budget: &Budget, seed: u64, elements: &impl Elements) -> Option<Spec<Params>> {
+pub(super) fn long(plan: &Plan<'_, impl Elements>) -> Option<Spec<Params>> {
+    let Plan { domain, budget, seed, elements } = *plan;
     if domain.compiled || !budget.every_tail {
         return None;
     }
@@ -95,16 +96,13 @@ pub(super) fn long(domain: &Domain, budget: &Budget, seed: u64, elements: &impl 
         len => as_columns(params.quantized, len.div_ceil(COLUMNS)),
     };
     let elements = shape.iter().product::<usize>() * words;
-    Some(spec(&quantized, container, shape, period.into_iter().cycle().take(elements).collect(), 1))
+    let values = period.into_iter().cycle().take(elements).collect();
+    Some(spec(Params { quantized, container, shape }, values, 1))
 }
 
 /// Returns every number of channels up to 80 and those of layers, each with another type, along any axis of up to four.
-pub(super) fn numbers_of_channels(
-    domain: &Domain,
-    budget: &Budget,
-    seed: u64,
-    elements: &impl Elements,
-) -> Vec<Spec<Params>> {
+pub(super) fn numbers_of_channels(plan: &Plan<'_, impl Elements>) -> Vec<Spec<Params>> {
+    let Plan { domain, budget, seed, elements } = *plan;
     let one = |(i, count): (usize, usize)| {
         let mut rng = stream(seed, &format!("quantized/channels/{count}"));
         let ty = layer(domain, i, Storage { bits: 1 + (i * 3 % 16) as u32, signed: i.is_multiple_of(2) }, &mut rng);
@@ -116,7 +114,7 @@ pub(super) fn numbers_of_channels(
             let quantized = several(&ty, count, granularity, kind, &mut rng);
             let params = Params { quantized, container: Container::Ranked, shape: vec![2, count] };
             let values = filled(&params, elements, &mut rng)?;
-            return Some(spec(&params.quantized, params.container, params.shape.clone(), values, i));
+            return Some(spec(params, values, i));
         }
         let (axis, shape) = match i % 8 {
             0 | 4 => (0, vec![count, 3]),
@@ -129,7 +127,7 @@ pub(super) fn numbers_of_channels(
         let quantized = several(&ty, count, Granularity::Channel { axis }, kind, &mut rng);
         let params = Params { quantized, container: Container::Ranked, shape };
         let values = filled(&params, elements, &mut rng)?;
-        Some(spec(&params.quantized, params.container, params.shape.clone(), values, i))
+        Some(spec(params, values, i))
     };
     // The oracle takes ten times as long for a result of a cast as for one of a multiplication.
     let many = sizes::channels(budget).into_iter().filter(|count| budget.every_tail || FEW.contains(count));
@@ -191,8 +189,7 @@ pub(super) fn layer(domain: &Domain, turn: usize, any: Storage, rng: &mut ChaCha
     if below(rng, 16) == 0 {
         (zero_point, one) = (0.clamp(min, max), Scale(1.0));
     }
-    let scales = vec![one];
-    Quantized { storage, min, max, expressed, granularity: Granularity::Layer, scales, zero_points: vec![zero_point] }
+    with_one_scale(storage, (min, max), expressed, one, zero_point)
 }
 
 fn bounds(domain: &Domain, storage: Storage, rng: &mut ChaCha8Rng) -> (i64, i64) {

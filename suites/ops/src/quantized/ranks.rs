@@ -1,21 +1,19 @@
 //! Channels and blocks along each axis of tensors of up to five dimensions, because code has separate loops by the number of axes.
 
-use super::plan::{Elements, spec};
+use super::plan::{Elements, Plan, spec};
 use super::random;
-use tiebreak_common::budget::Budget;
-use tiebreak_common::stream::stream;
+use tiebreak_common::stream;
 use tiebreak_engine::operation::Spec;
-use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Container, Granularity, Params, Storage};
 
 /// Numbers of dimensions of tensors with channels and blocks along every axis.
 const RANKS: std::ops::RangeInclusive<usize> = 1..=5;
 
 /// Returns the cases that the domain covers. Empty for compiled kernels, which need one function for each type.
-pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64, elements: &impl Elements) -> Vec<Spec<Params>> {
-    let rounds = if budget.every_tail { 3 } else { 1 };
+pub(super) fn plan(plan: &Plan<'_, impl Elements>) -> Vec<Spec<Params>> {
+    let rounds = if plan.budget.every_tail { 3 } else { 1 };
     let mut out = Vec::new();
-    if domain.compiled {
+    if plan.domain.compiled {
         return out;
     }
     for rank in RANKS {
@@ -23,7 +21,7 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64, elements: &impl 
             for form in [Form::Channels, Form::OneAxis, Form::Blocks] {
                 for round in 0..rounds {
                     let i = out.len() + axis;
-                    out.extend(of_rank(domain, (rank, axis, form), (seed, round), i, elements));
+                    out.extend(of_rank(plan, (rank, axis, form), round, i));
                 }
             }
         }
@@ -43,12 +41,12 @@ enum Form {
 }
 
 fn of_rank(
-    domain: &Domain,
+    plan: &Plan<'_, impl Elements>,
     (rank, axis, form): (usize, usize, Form),
-    (seed, round): (u64, usize),
+    round: usize,
     i: usize,
-    elements: &impl Elements,
 ) -> Option<Spec<Params>> {
+    let Plan { domain, seed, elements, .. } = *plan;
     let mut rng = stream(seed, &format!("quantized/rank/{rank}/{axis}/{form:?}/{round}"));
     let mut size = |least: i64, most: i64| random::between(least, most, &mut rng) as usize;
     // Long along the axis and short along the others; sizes differ if possible.
@@ -74,5 +72,5 @@ fn of_rank(
     let quantized = random::several(&ty, scales, granularity, i, &mut rng);
     let params = Params { quantized, container: Container::Ranked, shape };
     let values = random::filled(&params, elements, &mut rng)?;
-    Some(spec(&params.quantized, params.container, params.shape.clone(), values, i))
+    Some(spec(params, values, i))
 }

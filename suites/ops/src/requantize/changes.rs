@@ -5,7 +5,7 @@ use crate::fpm::changes::class_of;
 use crate::fpm::hypotheses::{Hypothesis, hypotheses};
 use crate::matmul::round_24;
 use std::ops::RangeInclusive;
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::operation::{Case, Change, Expected};
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::requantize::{Domain, Params};

@@ -1,9 +1,8 @@
 //! Multipliers and shifts of a run: scales of every magnitude at every shift, those of converters, and corners.
 
 use rand_chacha::ChaCha8Rng;
-use tiebreak_common::budget::{Budget, Effort};
 use tiebreak_common::parameters::grid;
-use tiebreak_common::stream::{below, int32};
+use tiebreak_common::{Budget, Effort, below, int32};
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::requantize::Domain;
 

@@ -1,7 +1,7 @@
 //! Simple mistakes in a requantization: a sign, another channel's parameters, a missing bound, a lost tail, and one half added in f32.
 
 use super::{Promised, Requantize, plain};
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::operation::{Case, Change, Expected};
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::requantize::{Domain, Params};
@@ -165,12 +165,7 @@ fn bounds(base: Scheme, domain: &Domain) -> Vec<Change<Requantize>> {
 
 fn lost(base: Scheme, vector: usize) -> Change<Requantize> {
     let because = format!("elements after the last whole vector of {vector} are 0");
-    Change::predicts(Class::TruncatedTail, because, move |case: &Case<Params>| {
-        let mut out = plain(&base, case).ok()?;
-        let from = out.len() - out.len() % vector;
-        out[from..].fill(Some(0));
-        Some(out)
-    })
+    Change::lost(because, Promised::plain(base), |p: &Params| p.len, vector)
 }
 
 /// Returns changes that multiply by the scale in f32, and round the product in f32.

@@ -1,9 +1,7 @@
 //! Requantizations made from a fuzzer's numbers.
 
 use super::Requantize;
-use crate::fuzzing::moved;
-use crate::fuzzing::numbers::Numbers;
-use crate::fuzzing::tensor::Fuzzed;
+use crate::fuzzing::{Fuzzed, Numbers, moved};
 use tiebreak_impls::requantize::{Domain, Params};
 use tiebreak_reports::ledger::{self, Value};
 

@@ -2,11 +2,8 @@
 
 use super::channels::{any, plain};
 use super::plan::Draft;
-use tiebreak_common::budget::Budget;
-use tiebreak_common::sizes;
-use tiebreak_common::stream::{int32, stream};
-use tiebreak_engine::operation::fill::Fill;
-use tiebreak_engine::operation::{Spec, Turn};
+use tiebreak_common::{Budget, int32, sizes, stream};
+use tiebreak_engine::operation::{Fill, Spec, Turn};
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::requantize::Params;
 

@@ -16,12 +16,11 @@ use crate::pairs::{self, Lists};
 use crate::types;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use tiebreak_common::budget::Budget;
-use tiebreak_engine::operation::fields::{self, Field};
+use tiebreak_common::Budget;
 use tiebreak_engine::operation::{
-    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Counted, Deviations, Expected, Operation,
-    Options, Parameter, ParameterCoverage, SelfChecks, Spec, Sweeps, Tensors, Unposable, Wanted, Witnesses, arguments,
-    fill,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Counted, Deviations, Expected, Field,
+    Operation, Options, Parameter, ParameterCoverage, SelfChecks, Spec, Sweeps, Tensors, Unposable, Wanted, Witnesses,
+    arguments, fields, fill,
 };
 use tiebreak_engine::run::shrink;
 use tiebreak_impls::contract::Domain as Multipliers;
@@ -270,11 +269,8 @@ fn usual(channels: Vec<Channel>, bias: Vec<i32>) -> Params {
     Params { len: 1, channels, bias, zero_point: 0, min: -128, max: 127 }
 }
 
-const FIELDS: [Field<Params>; 4] = [
-    Field::<Params>::int32("zero_point", |p| &mut p.zero_point).always(),
-    Field::<Params>::int32("min", |p| &mut p.min).always(),
-    Field::<Params>::int32("max", |p| &mut p.max).always(),
-    Field::size("len", |p| &mut p.len),
+const FIELDS: [Field<Params>; 4] = fields![
+    Params; int32 zero_point always; int32 min always; int32 max always; size len
 ];
 
 /// Largest batch that is reduced element by element.

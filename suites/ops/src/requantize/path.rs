@@ -4,7 +4,7 @@
 
 use super::changes::multiplication;
 use super::{Requantize, parameters};
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::operation::{Case, Change, PathStep};
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::requantize::Params;

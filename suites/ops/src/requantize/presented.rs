@@ -3,9 +3,7 @@
 use super::Requantize;
 use crate::explain::requantize;
 use crate::explain::steps::Steps;
-use crate::presented::Presented;
-use crate::presented::fitting::Fitting;
-use crate::presented::sample::{ACCUMULATORS, Drawn, channels};
+use crate::presented::{Drawn, Fitting, Presented, sample::ACCUMULATORS, sample::channels};
 use tiebreak_impls::requantize::Params;
 
 impl Presented for Requantize {

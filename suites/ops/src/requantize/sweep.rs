@@ -3,16 +3,15 @@
 
 use super::path::{Intermediates, changes};
 use super::{Promised, Requantize, parameters};
-use std::time::Instant;
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_common::parameters::SWEPT;
 use tiebreak_engine::case::text;
-use tiebreak_engine::count::Count;
+use tiebreak_engine::count::Counted;
 use tiebreak_engine::lane::runner::Runner;
 use tiebreak_engine::operation::{
     Case, CaseSelection, Operation, SweepOutcome, SweptSide, SweptWitness, Wanted, fault, job,
 };
-use tiebreak_engine::run::sweep::{self, Blocks, ChunkOutcome, Space};
+use tiebreak_engine::run::sweep::{self, Blocks, Space};
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::protocol::Job;
 use tiebreak_impls::requantize::{Domain, Kernel, Params};
@@ -95,35 +94,13 @@ impl SweptChange {
 }
 
 /// Results judged against one scheme, with the differing accumulator nearest to zero and its result.
-#[derive(Clone, Default)]
-struct Side {
-    count: Count,
-    nearest: Option<(i64, i32)>,
-}
+type Side = Counted<i64, (i64, i32)>;
 
 /// Results judged against contract and reference.
 #[derive(Clone, Default)]
 struct Sides {
     contract: Side,
     reference: Side,
-}
-
-impl Side {
-    fn differs(&mut self, x: i64, got: i32, expected: i32, class: Option<Class>) {
-        self.count.differs(i64::from(got) - i64::from(expected), class, 1);
-        self.offer((x, got));
-    }
-
-    fn offer(&mut self, seen: (i64, i32)) {
-        if self.nearest.is_none_or(|(x, _)| seen.0.abs() < x.abs()) {
-            self.nearest = Some(seen);
-        }
-    }
-
-    fn merge(&mut self, other: Self) {
-        self.count.merge(other.count);
-        other.nearest.into_iter().for_each(|seen| self.offer(seen));
-    }
 }
 
 /// Sweeps each of the caller's channels, or a default channel, that the kernel accepts.
@@ -210,28 +187,17 @@ impl<'a> Plan<'a> {
     }
 
     fn sweep(&self) -> SweepOutcome {
-        let begun = Instant::now();
-        let ChunkOutcome { seen, failures, outside, .. } = sweep::sweep(self.runner, self, &SPACE, || ());
-        let exhaustive = seen.contract.count.seen() == SPACE.inputs();
-        let unknown = "the finding on sampled cases names the cause if it is known".to_owned();
-        let mut sides = vec![self.side(seen.contract, Against::Contract, &self.contract, (None, unknown))];
-        if let Some(reference) = &self.reference {
-            let because = format!("the multiplication is {}", self.contract.scheme.label());
-            let class = seen.reference.nearest.and_then(|(x, got)| Self::due(reference, x, got));
-            sides.push(self.side(seen.reference, Against::Reference, &reference.exact, (class, because)));
-        }
-        let failures = failures.into_iter().map(|failed| failed.map(|x| self.spelled(x))).collect();
-        let seconds = begun.elapsed().as_secs_f64();
-        SweepOutcome {
-            what: "accumulators",
-            exhaustive,
-            sides,
-            faults: fault::Seen::new(),
-            failures,
-            outside,
-            parameters: 0,
-            seconds,
-        }
+        let sides = |seen: Sides| {
+            let unknown = "the finding on sampled cases names the cause if it is known".to_owned();
+            let mut sides = vec![self.side(seen.contract, Against::Contract, &self.contract, (None, unknown))];
+            if let Some(reference) = &self.reference {
+                let because = format!("the multiplication is {}", self.contract.scheme.label());
+                let class = seen.reference.least.and_then(|(_, (x, got))| Self::due(reference, x, got));
+                sides.push(self.side(seen.reference, Against::Reference, &reference.exact, (class, because)));
+            }
+            (sides, fault::Seen::new())
+        };
+        sweep::whole(self.runner, self, &SPACE, "accumulators", |x| self.spelled(x), sides)
     }
 
     /// Returns the class of the first step toward the contract that gives the result; `None` if no step does.
@@ -246,7 +212,7 @@ impl<'a> Plan<'a> {
         exact: &Exact,
         (class, because): (Option<Class>, String),
     ) -> SweptSide {
-        let witness = seen.nearest.and_then(|(x, got)| {
+        let witness = seen.least.and_then(|(_, (x, got))| {
             let expected = exact.at(&self.params, x)?;
             Some(SweptWitness { case: self.spelled(x), got: got.into(), expected: expected.into() })
         });
@@ -278,7 +244,10 @@ impl<'a> Plan<'a> {
                     side.count.inputs += run.len() as u64;
                     if run.iter().fold(0, |differ, out| differ | (out ^ expected)) != 0 {
                         let differing = (x..).zip(run).filter(|(_, got)| **got != expected);
-                        differing.for_each(|(x, got)| side.differs(x, *got, expected, class(x, *got)));
+                        differing.for_each(|(x, got)| {
+                            let delta = i64::from(*got) - i64::from(expected);
+                            side.differs((x.abs(), (x, *got)), delta, class(x, *got));
+                        });
                     }
                 }
             }

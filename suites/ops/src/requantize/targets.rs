@@ -2,7 +2,7 @@
 //! The solution includes the bias, because otherwise the selected accumulators would miss by the bias.
 
 use rand_chacha::ChaCha8Rng;
-use tiebreak_common::stream::{below, int32, int32_of_any_size};
+use tiebreak_common::{below, int32, int32_of_any_size};
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::requantize::Params;
 

@@ -1,7 +1,7 @@
 //! Changes that a kernel may make to a softmax.
 
 use super::{Softmax, to_oracle};
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::operation::{Case, Change};
 use tiebreak_impls::softmax::Params;
 use tiebreak_oracle::exp::Printed;
@@ -98,12 +98,7 @@ fn parameters(scheme: Scheme) -> Vec<Change<Softmax>> {
 fn tails(scheme: Scheme) -> Vec<Change<Softmax>> {
     let of = |vector: usize| {
         let because = format!("elements of a row after the last whole {vector} are lost");
-        Change::predicts(Class::TruncatedTail, because, move |case: &Case<Params>| {
-            let depth = case.params.depth;
-            let lost = |at: usize| at % depth >= depth - depth % vector;
-            let results = scheme.expected(&to_oracle(&case.params), &case.tensors[0]).ok()?;
-            Some(results.into_iter().enumerate().map(|(at, v)| Some(if lost(at) { 0 } else { v })).collect())
-        })
+        Change::lost(because, scheme, |p: &Params| p.depth, vector)
     };
     [4, 8, 16].map(of).into()
 }

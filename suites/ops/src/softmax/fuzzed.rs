@@ -1,8 +1,7 @@
 //! Softmaxes made from a fuzzer's numbers.
 
 use super::Softmax;
-use crate::fuzzing::numbers::Numbers;
-use crate::fuzzing::tensor::Fuzzed;
+use crate::fuzzing::{Fuzzed, Numbers};
 use tiebreak_impls::softmax::{Domain, Params};
 
 impl Fuzzed for Softmax {

@@ -7,11 +7,10 @@ mod presented;
 
 use crate::types;
 use std::ops::RangeInclusive;
-use tiebreak_common::budget::Budget;
-use tiebreak_engine::operation::fields::{self, Field};
+use tiebreak_common::Budget;
 use tiebreak_engine::operation::{
-    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Counted, Expected, Operation, Spec,
-    Tensors, Unposable, Wanted, arguments,
+    Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Counted, Expected, Field, Operation, Spec,
+    Tensors, Unposable, Wanted, arguments, fields,
 };
 use tiebreak_impls::element::Element;
 use tiebreak_impls::kernel::Kernel;
@@ -28,15 +27,9 @@ const REFERENCE: &str = "nearest";
 
 /// Converts the parameters to the oracle's.
 pub(crate) fn to_oracle(p: &Params) -> Exact {
-    Exact {
-        rows: p.rows,
-        depth: p.depth,
-        multiplier: p.multiplier,
-        left_shift: p.left_shift,
-        diff_min: p.diff_min,
-        input: types::storage(p.input),
-        out: types::storage(p.output),
-    }
+    mirrored!(p => Exact {
+        rows, depth, multiplier, left_shift, diff_min; input: types::storage(p.input), out: types::storage(p.output)
+    })
 }
 
 impl Operation for Softmax {
@@ -147,10 +140,7 @@ impl Operation for Softmax {
     fn from_arguments(arguments: &Arguments) -> Result<Params, CaseError> {
         let mut left = arguments.clone();
         let [input, output] = elements(&mut left)?;
-        let params = fields::read(&FIELDS, Params { input, output, ..USUAL }, &mut left)?;
-        let names: Vec<&str> = FIELDS.iter().map(|field| field.name).chain(["type", "out_type", "input"]).collect();
-        arguments::nothing_left(&left, &names)?;
-        Ok(params)
+        fields::read_all(&FIELDS, Params { input, output, ..USUAL }, &left, &["type", "out_type", "input"])
     }
 }
 
@@ -181,10 +171,6 @@ const USUAL: Params = Params {
     diff_min: -248,
 };
 
-const FIELDS: [Field<Params>; 5] = [
-    Field::size("rows", |p| &mut p.rows),
-    Field::<Params>::size("depth", |p| &mut p.depth).always(),
-    Field::<Params>::int32("multiplier", |p| &mut p.multiplier).always(),
-    Field::<Params>::int32("left_shift", |p| &mut p.left_shift).always(),
-    Field::<Params>::int32("diff_min", |p| &mut p.diff_min).always(),
+const FIELDS: [Field<Params>; 5] = fields![
+    Params; size rows; size depth always; int32 multiplier always; int32 left_shift always; int32 diff_min always
 ];

@@ -3,10 +3,8 @@
 
 use rand_chacha::ChaCha8Rng;
 use std::ops::RangeInclusive;
-use tiebreak_common::budget::Budget;
-use tiebreak_common::stream::{below, int32, stream};
-use tiebreak_engine::operation::fill::Fill;
-use tiebreak_engine::operation::{Spec, by};
+use tiebreak_common::{Budget, below, int32, stream};
+use tiebreak_engine::operation::{Fill, Spec, by};
 use tiebreak_impls::softmax::{Domain, MOST, Params};
 
 /// Left shifts of the scales of layers, from 2^-10 to 2^3 of a step.

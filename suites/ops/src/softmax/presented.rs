@@ -1,9 +1,7 @@
 //! Presentation of a softmax.
 
 use super::Softmax;
-use crate::presented::Presented;
-use crate::presented::fitting::Fitting;
-use crate::presented::sample::Drawn;
+use crate::presented::{Drawn, Fitting, Presented};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::softmax::Params;
 

@@ -2,7 +2,7 @@
 
 use super::{Layout, Transform, exact, few_bits, maps, padding};
 use crate::matmul::orders;
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::operation::{Case, Change, Expected, Observed, Operation};
 use tiebreak_impls::transform::{Kind, Params};
 use tiebreak_oracle::transform::Source;

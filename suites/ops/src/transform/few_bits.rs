@@ -1,11 +1,9 @@
 //! Packing of few bits: its cases, and the changes that a kernel may make.
 
 use super::{Layout, Transform};
-use crate::fuzzing::numbers::Numbers;
-use tiebreak_common::budget::Budget;
-use tiebreak_common::class::Class;
-use tiebreak_engine::operation::fields::{self, Field};
-use tiebreak_engine::operation::{Arguments, Case, CaseError, Change, arguments};
+use crate::fuzzing::Numbers;
+use tiebreak_common::{Budget, Class};
+use tiebreak_engine::operation::{Arguments, Case, CaseError, Change, Field, arguments, fields};
 use tiebreak_impls::transform::packing::Params;
 use tiebreak_impls::transform::{Kind, Params as Any};
 use tiebreak_oracle::transform::Transform as Exact;
@@ -29,12 +27,7 @@ pub(super) fn exact(kind: Kind, p: &Params) -> Option<Packing> {
 
 const USUAL: Params = Params { rows: 1, columns: 1, bits: 4, word: 8, signed: false };
 
-const FIELDS: [Field<Params>; 4] = [
-    Field::<Params>::size("bits", |p| &mut p.bits).always(),
-    Field::size("word", |p| &mut p.word),
-    Field::size("rows", |p| &mut p.rows),
-    Field::size("columns", |p| &mut p.columns),
-];
+const FIELDS: [Field<Params>; 4] = fields![Params; size bits always; size word; size rows; size columns];
 
 /// Formats the parameters as arguments of a case.
 pub(super) fn arguments(p: &Params) -> Vec<(String, Value)> {

@@ -2,8 +2,7 @@
 
 use super::{Transform, few_bits, maps, padding};
 use crate::conv2d::fuzzed::convolution;
-use crate::fuzzing::numbers::Numbers;
-use crate::fuzzing::tensor::Fuzzed;
+use crate::fuzzing::{Fuzzed, Numbers};
 use tiebreak_impls::conv2d;
 use tiebreak_impls::transform::{Domain, Kind, Params};
 

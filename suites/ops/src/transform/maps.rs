@@ -1,11 +1,9 @@
 //! Matrices in memory by rows or by columns: their cases, and the changes that a kernel may make.
 
 use super::{Layout, Transform};
-use crate::fuzzing::numbers::Numbers;
-use tiebreak_common::budget::Budget;
-use tiebreak_common::class::Class;
-use tiebreak_engine::operation::fields::{self, Field};
-use tiebreak_engine::operation::{Arguments, Case, CaseError, Change, arguments};
+use crate::fuzzing::Numbers;
+use tiebreak_common::{Budget, Class};
+use tiebreak_engine::operation::{Arguments, Case, CaseError, Change, Field, arguments, fields};
 use tiebreak_impls::transform::map::Params;
 use tiebreak_impls::transform::{Kind, Params as Any};
 use tiebreak_oracle::transform::map::Map;
@@ -18,11 +16,7 @@ pub(super) fn exact(p: &Params) -> Map {
 
 const USUAL: Params = Params { rows: 1, columns: 1, stride: 1, column_major: false };
 
-const FIELDS: [Field<Params>; 3] = [
-    Field::<Params>::size("stride", |p| &mut p.stride).always(),
-    Field::size("rows", |p| &mut p.rows),
-    Field::size("columns", |p| &mut p.columns),
-];
+const FIELDS: [Field<Params>; 3] = fields![Params; size stride always; size rows; size columns];
 
 /// Formats the parameters as arguments of a case.
 pub(super) fn arguments(p: &Params) -> Vec<(String, Value)> {

@@ -9,10 +9,9 @@ mod presented;
 
 use crate::conv2d::{Conv2d, convolution};
 use crate::types;
-use tiebreak_common::budget::Budget;
-use tiebreak_engine::operation::fill::Fill;
+use tiebreak_common::Budget;
 use tiebreak_engine::operation::{
-    Arguments, Case, CaseError, CaseSelection, Change, Expected, NamedScheme, Operation, Spec, Unposable, Wanted,
+    Arguments, Case, CaseError, CaseSelection, Change, Expected, Fill, NamedScheme, Operation, Spec, Unposable, Wanted,
     arguments,
 };
 use tiebreak_engine::plan::plans;

@@ -1,12 +1,9 @@
 //! Padding of a tensor: its cases, and the changes that a kernel may make.
 
 use super::Transform;
-use crate::fuzzing::numbers::Numbers;
-use tiebreak_common::budget::Budget;
-use tiebreak_common::class::Class;
-use tiebreak_common::stream::{below, stream};
-use tiebreak_engine::operation::fields::{self, Field};
-use tiebreak_engine::operation::{Arguments, Case, CaseError, Change};
+use crate::fuzzing::Numbers;
+use tiebreak_common::{Budget, Class, below, stream};
+use tiebreak_engine::operation::{Arguments, Case, CaseError, Change, Field, fields};
 use tiebreak_impls::transform::Params as Any;
 use tiebreak_impls::transform::pad::Params;
 use tiebreak_oracle::transform::Transform as Exact;
@@ -23,20 +20,9 @@ pub(super) fn exact(p: &Params) -> Pad {
     }
 }
 
-const FIELDS: [Field<Params>; 13] = [
-    Field::<Params>::int32("zero_point", |p| &mut p.zero_point).always(),
-    Field::size("batches", |p| &mut p.batches),
-    Field::size("height", |p| &mut p.height),
-    Field::size("width", |p| &mut p.width),
-    Field::size("channels", |p| &mut p.channels),
-    Field::size("batches_before", |p| &mut p.batches_before),
-    Field::size("batches_after", |p| &mut p.batches_after),
-    Field::size("top", |p| &mut p.top),
-    Field::size("bottom", |p| &mut p.bottom),
-    Field::size("left", |p| &mut p.left),
-    Field::size("right", |p| &mut p.right),
-    Field::size("channels_before", |p| &mut p.channels_before),
-    Field::size("channels_after", |p| &mut p.channels_after),
+const FIELDS: [Field<Params>; 13] = fields![
+    Params; int32 zero_point always; size batches; size height; size width; size channels; size batches_before;
+    size batches_after; size top; size bottom; size left; size right; size channels_before; size channels_after
 ];
 
 /// Formats the parameters as arguments of a case.

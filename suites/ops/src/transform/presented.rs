@@ -1,9 +1,7 @@
 //! Presentation of a layout transform.
 
 use super::Transform;
-use crate::presented::Presented;
-use crate::presented::fitting::Fitting;
-use crate::presented::sample::Drawn;
+use crate::presented::{Drawn, Fitting, Presented};
 use tiebreak_impls::conv2d;
 use tiebreak_impls::transform::Params;
 

@@ -3,7 +3,7 @@
 
 use crate::conv2d::Conv2d;
 use crate::conv2d::geometry::{added, column, fitted, row};
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::operation::{Case, Change, Operation};
 use tiebreak_impls::conv2d::Params;
 use tiebreak_oracle::matmul::Scheme;

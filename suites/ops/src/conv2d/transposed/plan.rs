@@ -5,10 +5,8 @@ use super::shaped;
 use crate::conv2d::conjunctions;
 use crate::conv2d::plan::spec;
 use crate::matmul::plan::by_turns;
-use tiebreak_common::budget::Budget;
-use tiebreak_common::stream::{below, stream};
-use tiebreak_engine::operation::fill::Fill;
-use tiebreak_engine::operation::{Spec, by};
+use tiebreak_common::{Budget, below, stream};
+use tiebreak_engine::operation::{Fill, Spec, by};
 use tiebreak_impls::conv2d::{Domain, Params};
 
 /// Number of small shapes of random sizes, for each effort.

@@ -4,7 +4,7 @@ mod single;
 
 use super::{Dequantize, each, each_of};
 use crate::quantized::places::SCALE_CONFUSIONS;
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::operation::{Case, Change, Lead};
 use tiebreak_impls::quantized::{Expressed, Params};
 use tiebreak_oracle::dequantize::{DEFINITIONS, Scheme, Step};

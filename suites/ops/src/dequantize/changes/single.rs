@@ -1,7 +1,7 @@
 //! Changes of a single step of a scheme: the step is left out, or computed exactly.
 
 use super::super::{Dequantize, each};
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::operation::{Case, Change, Lead};
 use tiebreak_impls::quantized::{Expressed, Params};
 use tiebreak_oracle::dequantize::{Scheme, Step};

@@ -1,7 +1,7 @@
 //! Counts of the differing results in a sweep of stored values.
 
-use tiebreak_common::class::Class;
-use tiebreak_engine::count::{Count, FAR};
+use tiebreak_common::Class;
+use tiebreak_engine::count::{Counted, FAR};
 use tiebreak_oracle::float::Format;
 
 /// Upper bound on differing inputs that are kept for the check by big rationals.
@@ -23,48 +23,30 @@ fn rank(stored: i64) -> (u64, bool) {
     (stored.unsigned_abs(), stored < 0)
 }
 
-/// Differences on one side of the comparison.
-#[derive(Clone, Default)]
-pub(super) struct Counted {
-    /// Count of results. Deltas are in units of the last place.
-    pub(super) count: Count,
-    pub(super) smallest: Option<Seen>,
-}
+/// Differences on one side of the comparison, with the differing result of the least rank. Deltas are in units of the last place.
+pub(super) type Side = Counted<(u64, bool), Seen>;
 
-impl Counted {
-    /// Judges one result. An expected NaN counts as out of domain, because no contract promises the NaN's pattern.
-    pub(super) fn judge(
-        &mut self,
-        format: Format,
-        stored: i64,
-        got: u64,
-        expected: u64,
-        due: impl FnOnce() -> Option<Class>,
-    ) {
-        if expected & (format.sign() - 1) > format.infinity() {
-            self.count.out_of_domain += 1;
-            return;
-        }
-        self.count.inputs += 1;
-        if got == expected {
-            return;
-        }
-        let class = due();
-        let delta = format.key(got).zip(format.key(expected)).map(|(got, expected)| got - expected);
-        self.count.differs(delta.filter(|delta| delta.abs() <= NEAR).unwrap_or(FAR), class, 1);
-        self.offer(Seen { stored, got, expected, class });
+/// Judges one result. An expected NaN counts as out of domain, because no contract promises the NaN's pattern.
+pub(super) fn judge(
+    side: &mut Side,
+    format: Format,
+    stored: i64,
+    got: u64,
+    expected: u64,
+    due: impl FnOnce() -> Option<Class>,
+) {
+    if expected & (format.sign() - 1) > format.infinity() {
+        side.count.out_of_domain += 1;
+        return;
     }
-
-    fn offer(&mut self, seen: Seen) {
-        if self.smallest.is_none_or(|known| rank(seen.stored) < rank(known.stored)) {
-            self.smallest = Some(seen);
-        }
+    side.count.inputs += 1;
+    if got == expected {
+        return;
     }
-
-    pub(super) fn merge(&mut self, other: Self) {
-        self.count.merge(other.count);
-        other.smallest.into_iter().for_each(|seen| self.offer(seen));
-    }
+    let class = due();
+    let delta = format.key(got).zip(format.key(expected)).map(|(got, expected)| got - expected);
+    let delta = delta.filter(|delta| delta.abs() <= NEAR).unwrap_or(FAR);
+    side.differs((rank(stored), Seen { stored, got, expected, class }), delta, class);
 }
 
 /// Stored values on which two schemes differ.

@@ -5,11 +5,10 @@ mod counted;
 mod extent;
 
 use super::Dequantize;
-use crate::quantized::{self, quantizations};
-use counted::{Counted, Step};
+use crate::quantized::{self, quantizations, with_one_scale};
+use counted::{Side, Step, judge};
 use std::collections::BTreeMap;
-use std::time::Instant;
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::case::text;
 use tiebreak_engine::judge::lane_code::LaneCode;
 use tiebreak_engine::lane::Lane;
@@ -23,7 +22,7 @@ use tiebreak_engine::run::sweep::{self, Blocks, Space};
 use tiebreak_impls::dequantize::Kernel;
 use tiebreak_impls::protocol::Job;
 use tiebreak_impls::quantize::Domain;
-use tiebreak_impls::quantized::{Expressed, Granularity, I8, I16, Params, Quantized, Scale, Storage, U8, U16};
+use tiebreak_impls::quantized::{Expressed, I8, I16, Params, Quantized, Scale, Storage, U8, U16};
 use tiebreak_oracle::dequantize::{Fixed, Scheme};
 use tiebreak_oracle::quantize::Quantization;
 use tiebreak_reports::ledger::{self, Against, PathStep};
@@ -40,8 +39,8 @@ const FEW_BITS: u32 = 16;
 /// Results judged against contract and reference.
 #[derive(Clone, Default)]
 struct Sides {
-    contract: Counted,
-    reference: Counted,
+    contract: Side,
+    reference: Side,
     /// Differences of each scheme on the path from the scheme before it.
     steps: Vec<Step>,
     faults: Seen,
@@ -92,19 +91,10 @@ fn types(selection: &CaseSelection) -> Vec<Quantized> {
     if !selection.types.is_empty() {
         return selection.types.clone();
     }
-    FEW.into_iter().map(|(storage, zero_point)| of(storage, zero_point)).collect()
-}
-
-fn of(storage: Storage, zero_point: i64) -> Quantized {
-    Quantized {
-        storage,
-        min: *storage.range().start(),
-        max: *storage.range().end(),
-        expressed: Expressed::F32,
-        granularity: Granularity::Layer,
-        scales: vec![Scale(0.3)],
-        zero_points: vec![zero_point],
-    }
+    let of = |(storage, zero_point): (Storage, i64)| {
+        with_one_scale(storage, storage.range().into_inner(), Expressed::F32, Scale(0.3), zero_point)
+    };
+    FEW.into_iter().map(of).collect()
 }
 
 /// Sweeps each requested type of more than 16 bits.
@@ -130,7 +120,6 @@ impl<'a> Plan<'a> {
     }
 
     fn sweep(&self) -> SweepOutcome {
-        let begun = Instant::now();
         let space = Space {
             first: self.q.min,
             last: self.q.max,
@@ -139,30 +128,19 @@ impl<'a> Plan<'a> {
             in_worker: BLOCK_IN_WORKER,
             outwards: false,
         };
-        let swept = sweep::sweep(self.runner, self, &space, || ());
-        let mut all = swept.seen;
-        all.steps.iter_mut().for_each(Step::thin);
-        let exhaustive = all.contract.count.seen() == space.inputs();
-        if exhaustive && self.faulty {
-            self.extents(&mut all.faults);
-        }
-        let path = self.counted_path(&all.steps);
-        let mut sides = vec![self.side(all.contract, Against::Contract, Vec::new())];
-        if self.path.len() > 1 {
-            sides.push(self.side(all.reference, Against::Reference, path));
-        }
-        let seconds = begun.elapsed().as_secs_f64();
-        let failures = swept.failures.into_iter().map(|failed| failed.map(|stored| self.spelled(stored))).collect();
-        SweepOutcome {
-            what: "stored values",
-            exhaustive,
-            sides,
-            faults: all.faults,
-            failures,
-            outside: swept.outside,
-            parameters: 0,
-            seconds,
-        }
+        let sides = |mut all: Sides| {
+            all.steps.iter_mut().for_each(Step::thin);
+            if all.contract.count.seen() == space.inputs() && self.faulty {
+                self.extents(&mut all.faults);
+            }
+            let path = self.counted_path(&all.steps);
+            let mut sides = vec![self.side(all.contract, Against::Contract, Vec::new())];
+            if self.path.len() > 1 {
+                sides.push(self.side(all.reference, Against::Reference, path));
+            }
+            (sides, all.faults)
+        };
+        sweep::whole(self.runner, self, &space, "stored values", |stored| self.spelled(stored), sides)
     }
 
     fn params(&self, len: usize) -> Params {
@@ -185,10 +163,10 @@ impl<'a> Plan<'a> {
         for (i, words) in outs.chunks_exact(words).enumerate() {
             let (got, fault) = (bits(words), faulty.get(&i).copied());
             let judged = if fault.is_some() { exact[last][i] } else { got };
-            swept.contract.judge(self.q.format, at + i as i64, judged, exact[last][i], || None);
+            judge(&mut swept.contract, self.q.format, at + i as i64, judged, exact[last][i], || None);
             if last > 0 {
                 let due = || fault.or_else(|| (1..=last).find(|k| exact[*k][i] == got).map(|k| self.path[k].class));
-                swept.reference.judge(self.q.format, at + i as i64, got, exact[0][i], due);
+                judge(&mut swept.reference, self.q.format, at + i as i64, got, exact[0][i], due);
             }
         }
     }
@@ -252,9 +230,9 @@ impl<'a> Plan<'a> {
         self.path.windows(2).zip(steps).map(one).collect()
     }
 
-    fn side(&self, counted: Counted, against: Against, path: Vec<PathStep>) -> SweptSide {
+    fn side(&self, counted: Side, against: Against, path: Vec<PathStep>) -> SweptSide {
         let element = Element::Float(self.q.format);
-        let witness = counted.smallest.map(|seen| {
+        let witness = counted.least.map(|(_, seen)| {
             let [got, expected] = [seen.got, seen.expected].map(|bits| element.described(&element.of(bits)));
             SweptWitness { case: self.spelled(seen.stored), got, expected }
         });
@@ -269,7 +247,7 @@ impl<'a> Plan<'a> {
             against,
             scheme: stop.map_or(String::new(), |stop| stop.scheme.label()),
             count,
-            class: counted.smallest.and_then(|seen| seen.class),
+            class: counted.least.and_then(|(_, seen)| seen.class),
             because,
             path,
             witness,

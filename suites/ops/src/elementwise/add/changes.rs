@@ -3,7 +3,7 @@
 use super::super::operation::{Definition, Parameters};
 use super::super::{Arithmetic, Elementwise};
 use super::parts::{Kind, parts};
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::operation::Change;
 use tiebreak_oracle::elementwise::Operand;
 use tiebreak_oracle::elementwise::add::{LeftShift, Sum};

@@ -2,7 +2,7 @@
 
 use super::super::Parts;
 use crate::fpm::hypotheses::{last_rule, structural_class};
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_oracle::elementwise::Definition;
 use tiebreak_oracle::elementwise::add::Sum;
 use tiebreak_oracle::elementwise::add::steps::{Factor, Own, Step};

@@ -4,7 +4,7 @@ mod parts;
 
 use super::{Arithmetic, Binades, Definition, Elementwise, Exchange, Schemes};
 use parts::Kind;
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::operation::{Case, Change};
 use tiebreak_impls::element::Element;
 use tiebreak_impls::elementwise::mul::{self as impls, Domain, Scales};

@@ -2,7 +2,7 @@
 
 use super::super::Parts;
 use crate::fpm::hypotheses::{last_rule, structural_class};
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_oracle::elementwise::mul::steps::{Own, Step};
 use tiebreak_oracle::elementwise::mul::{Definition, Scheme};
 use tiebreak_oracle::fpm::{self, scheme::DEFINITIONS};

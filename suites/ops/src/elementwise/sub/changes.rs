@@ -1,7 +1,7 @@
 //! Changes to a scheme that only a subtraction may make.
 
 use super::{Scheme, Sub};
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::operation::Change;
 use tiebreak_oracle::elementwise::Operand;
 use tiebreak_oracle::elementwise::sub::Parameters;

@@ -5,10 +5,10 @@
 mod changes;
 
 use super::add::parts::{self, Kind};
-use super::add::{self, EXCHANGES, SCALES};
+use super::add::{self, EXCHANGES, SCALES, of_sums};
 use super::{Arithmetic, Binades, Definition, Elementwise, Exchange, Schemes};
 use crate::types;
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::operation::Change;
 use tiebreak_impls::element::Element;
 use tiebreak_impls::elementwise::Params;
@@ -26,14 +26,10 @@ pub enum Subtraction {}
 impl Arithmetic for Subtraction {
     type Impl = impls::Sub;
     type Oracle = sub::Subtraction;
-    type Domain = Domain;
-    type Kind = Kind;
     const NOUN: &'static str = "subtraction";
     const ABOUT: &'static str = "Subtraction of two quantized tensors: one result of a case";
     const SHOWN: &'static str = "tflite-sub-i8";
     const CATALOGUE: &'static str = include_str!("../../../catalogue/sub.txt");
-    const SCALES: [[f32; 3]; 12] = SCALES;
-    const AS_SMALL: &'static [usize] = &[0, 1, 2];
     const EXCHANGES: &'static [Exchange] = &[
         EXCHANGES[0],
         EXCHANGES[1],
@@ -44,46 +40,14 @@ impl Arithmetic for Subtraction {
             [Operand { scale: b.scale, ..a }, b, out]
         }),
     ];
-    const SCHEMES: Schemes<Definition<Self>, Kind> =
-        Schemes { parts: parts::parts, class: parts::class, next: parts::next };
-
-    fn limits(domain: &Domain) -> (Element, bool) {
-        (domain.element, domain.clamp)
-    }
-
-    fn open(element: Element) -> Domain {
-        Domain { element, scales: Scales::Any, clamp: true }
-    }
-
-    fn stated(domain: &Domain) -> oracle::Scales {
-        add::stated(domain)
-    }
-
-    fn scales(domain: &Domain) -> &'static str {
-        add::scales(domain)
-    }
-
-    fn own(p: &Params) -> LeftShift {
-        left_shift(types::storage(p.element))
-    }
+    of_sums!();
 
     fn changes(scheme: Scheme) -> Vec<Change<Sub>> {
         let own = [changes::exchanged(scheme), changes::added(scheme), changes::negated_in_the_type(scheme)];
         own.into_iter().chain(add::changes::of_sums(scheme)).collect()
     }
 
-    const UNIT: [f64; 2] = [1.0, 0.0];
-
     fn real([lhs, rhs, out]: [f64; 3], [a, b]: [f64; 2]) -> f64 {
         (a * lhs - b * rhs) / out
-    }
-
-    /// Returns operands of equal scale, or a right operand whose scale is so much smaller that the left operand is nearly the result.
-    fn identity([lhs, rhs, _]: [f64; 3], factor: f64) -> [f64; 3] {
-        if rhs < lhs { [lhs, lhs / 256.0, lhs * factor] } else { [lhs, lhs, lhs * factor] }
-    }
-
-    fn binades(between: Binades<'_>) -> [i32; 3] {
-        add::binades(between)
     }
 }

@@ -9,7 +9,7 @@ use crate::quantize::{Promised, Quantize};
 use crate::quantized::quantizations;
 use serde_json::json;
 use steps::{described, lines};
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::operation::{Case, Element};
 use tiebreak_impls::quantize::Kernel;
 use tiebreak_impls::quantized::{Params, Quantized};

@@ -5,7 +5,7 @@ use crate::fpm::changes::{changes_in, possible};
 use crate::fpm::promised::{Promised, ShiftDirection};
 use crate::fpm::{FixedPointMultiply, Q31, case, parameters, simpler};
 use std::collections::BTreeSet;
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_common::parameters::SWEPT;
 use tiebreak_engine::explain::cause::{Explanation, explain};
 use tiebreak_engine::lane::runner::Runner;

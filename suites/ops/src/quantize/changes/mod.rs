@@ -6,7 +6,7 @@ use super::parts::{Part, PartChange, Parts, RULES};
 use super::{Promised, Quantize, each, each_of};
 use crate::quantized::places::SCALE_CONFUSIONS;
 use std::iter;
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::operation::{Case, Change, Expected};
 use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Expressed, Params};
@@ -333,11 +333,7 @@ fn positions(scheme: Scheme, own: Parts) -> Vec<Change<Quantize>> {
 /// Predicts a tail of 0.
 fn lost(scheme: Scheme, vector: usize) -> Change<Quantize> {
     let because = format!("elements after the last whole vector of {vector} are 0");
-    Change::predicts(Class::TruncatedTail, because, move |case: &Case<Params>| {
-        let body = each(case, |q, x| scheme.expected(q, x).value()).ok()?;
-        let zeros = vec![Some(0); body.len()];
-        Some(joined(body, &zeros, vector))
-    })
+    Change::lost(because, Promised::plain(scheme), |p: &Params| p.shape.iter().product(), vector)
 }
 
 /// Returns changes that add one half in f32 and round the sum down, for quotients and for products with the reciprocal.

@@ -2,7 +2,7 @@
 
 use super::super::parts::{Named, spelled};
 use super::super::{Promised, Quantize, each};
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::operation::{Case, Change, Lead};
 use tiebreak_impls::quantized::{Expressed, Params};
 use tiebreak_oracle::quantize::Scheme;

@@ -7,13 +7,12 @@ mod path;
 mod pieces;
 
 use super::{Promised, Quantize};
-use crate::quantized::{self, quantizations};
-use counted::{Counted, DifferenceCause};
+use crate::quantized::{self, quantizations, with_one_scale};
+use counted::{DifferenceCause, Side, one_by_one, poison, whole};
 use path::described;
 use pieces::{Piece, pieces};
 use std::collections::BTreeMap;
-use std::time::Instant;
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_engine::case::text;
 use tiebreak_engine::judge::lane_code::LaneCode;
 use tiebreak_engine::lane::Lane;
@@ -25,7 +24,7 @@ use tiebreak_engine::operation::{
 use tiebreak_engine::run::sweep::{self, Blocks, ChunkOutcome, Space};
 use tiebreak_impls::protocol::Job;
 use tiebreak_impls::quantize::{Domain, Kernel};
-use tiebreak_impls::quantized::{Expressed, Granularity, Params, Quantized, Scale, Storage};
+use tiebreak_impls::quantized::{Expressed, Params, Quantized, Scale, Storage};
 use tiebreak_oracle::quantize::{Quantization, Scheme, Stored};
 use tiebreak_reports::ledger::{self, Against, PathStep};
 
@@ -41,8 +40,8 @@ const FEW_PATTERNS: u64 = 1 << 16;
 /// Results judged against contract and reference.
 #[derive(Clone, Default)]
 pub struct Sides {
-    contract: Counted,
-    reference: Counted,
+    contract: Side,
+    reference: Side,
     faults: Seen,
 }
 
@@ -92,14 +91,8 @@ fn types(domain: &Domain, selection: &CaseSelection) -> Vec<Quantized> {
 
 /// Returns an 8-bit type to f32, with bounds if the domain has any.
 fn usual(domain: &Domain) -> Vec<Quantized> {
-    let ty = |signed, min, max, zero_point| Quantized {
-        storage: Storage { bits: 8, signed },
-        min,
-        max,
-        expressed: Expressed::F32,
-        granularity: Granularity::Layer,
-        scales: vec![Scale(0.3)],
-        zero_points: vec![zero_point],
+    let ty = |signed, min, max, zero_point| {
+        with_one_scale(Storage { bits: 8, signed }, (min, max), Expressed::F32, Scale(0.3), zero_point)
     };
     let types = [ty(true, -8, 7, 1), ty(true, -128, 127, 1), ty(false, 0, 255, 129)];
     let taken = |ty: &Quantized| {
@@ -134,32 +127,22 @@ impl<'a> Plan<'a> {
     }
 
     fn sweep(&self) -> SweepOutcome {
-        let begun = Instant::now();
-        let swept = sweep::sweep(self.runner, self, &self.space(), || ());
-        let mut all = swept.seen;
-        let exhaustive = all.contract.count.seen() == self.space().inputs();
-        if exhaustive {
-            self.extents(&mut all.faults);
-        }
-        let seconds = begun.elapsed().as_secs_f64();
-        let path = self.path(&all.reference);
-        let because = described(&path);
-        let unknown = "the finding on sampled cases names the cause if it is known".to_owned();
-        let mut sides = vec![self.side(all.contract, Against::Contract, &self.contract.scheme, unknown, Vec::new())];
-        if self.contract.scheme.label() != self.reference.label() {
-            sides.push(self.side(all.reference, Against::Reference, &self.reference, because, path));
-        }
-        let failures = swept.failures.into_iter().map(|failed| failed.map(|bits| self.spelled(bits as u64))).collect();
-        SweepOutcome {
-            what: "patterns",
-            exhaustive,
-            sides,
-            faults: all.faults,
-            failures,
-            outside: swept.outside,
-            parameters: 0,
-            seconds,
-        }
+        let space = self.space();
+        let sides = |mut all: Sides| {
+            if all.contract.count.seen() == space.inputs() {
+                self.extents(&mut all.faults);
+            }
+            let path = self.path(&all.reference);
+            let because = described(&path);
+            let unknown = "the finding on sampled cases names the cause if it is known".to_owned();
+            let mut sides =
+                vec![self.side(all.contract, Against::Contract, &self.contract.scheme, unknown, Vec::new())];
+            if self.contract.scheme.label() != self.reference.label() {
+                sides.push(self.side(all.reference, Against::Reference, &self.reference, because, path));
+            }
+            (sides, all.faults)
+        };
+        sweep::whole(self.runner, self, &space, "patterns", |bits| self.spelled(bits as u64), sides)
     }
 
     fn space(&self) -> Space {
@@ -209,7 +192,7 @@ impl<'a> Plan<'a> {
                     faulty = self.faulty(value, from, outs, &mut swept.faults);
                     let due =
                         |i| if faulty.contains_key(&i) { DifferenceCause::Excused } else { DifferenceCause::To(None) };
-                    swept.contract.count(from, outs, value, due, self.q);
+                    one_by_one(&mut swept.contract, from, outs, value, due, self.q);
                 }
                 kept.then_some(value)
             }
@@ -222,12 +205,12 @@ impl<'a> Plan<'a> {
         reference.count.inputs += len;
         match kept {
             Some(own) if own == value => {}
-            Some(own) => reference.whole((from, len), own, value, piece.class, self.q),
+            Some(own) => whole(reference, (from, len), own, value, piece.class, self.q),
             // An undefined conversion is one class, whatever the target's result is.
-            None if piece.contract == Stored::Poison => reference.poison(from, outs, value, self.q),
+            None if piece.contract == Stored::Poison => poison(reference, from, outs, value, self.q),
             None => {
                 let due = |i| DifferenceCause::To(faulty.get(&i).copied().or(piece.class));
-                reference.count(from, outs, value, due, self.q);
+                one_by_one(reference, from, outs, value, due, self.q);
             }
         }
     }
@@ -272,18 +255,18 @@ impl<'a> Plan<'a> {
 
     fn side(
         &self,
-        counted: Counted,
+        counted: Side,
         against: Against,
         scheme: &Scheme,
         because: String,
         path: Vec<PathStep>,
     ) -> SweptSide {
         let domain = &self.kernel.contract.domain;
-        let witness = counted.smallest.map(|(bits, got, expected)| {
+        let witness = counted.least.map(|(_, (bits, got, expected))| {
             let stored = Quantize::element(domain, &self.params(1), 1);
             SweptWitness { case: self.spelled(bits), got: stored.described(&[got]), expected: expected.into() }
         });
-        let class = counted.smallest.and_then(|(bits, got, _)| self.class_at(bits, got, against));
+        let class = counted.least.and_then(|(_, (bits, got, _))| self.class_at(bits, got, against));
         let mut count = counted.count;
         count.leave_unexplained(Class::Unexplained);
         SweptSide { against, scheme: scheme.label(), count, class, because, path, witness }
@@ -313,8 +296,8 @@ impl Blocks for Plan<'_> {
     type Seen = Sides;
 
     fn merge(&self, all: &mut Sides, part: Sides) {
-        all.contract.merge(part.contract, self.q);
-        all.reference.merge(part.reference, self.q);
+        all.contract.merge(part.contract);
+        all.reference.merge(part.reference);
         fault::merge(&mut all.faults, part.faults);
     }
 

@@ -1,9 +1,9 @@
 //! Path from the reference to the contract's scheme, with counts over all patterns for each change.
 
 use super::Plan;
-use super::counted::Counted;
+use super::counted::Side;
 use crate::quantize::parts::ideal_steps;
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_oracle::quantize::{Runs, Scheme, Stored};
 use tiebreak_reports::ledger::PathStep;
 
@@ -12,7 +12,7 @@ const REJUDGED: usize = 4096;
 
 impl Plan<'_> {
     /// Returns the path from the reference to the contract's scheme, with the number of differing inputs at each step.
-    pub(super) fn path(&self, reference: &Counted) -> Vec<PathStep> {
+    pub(super) fn path(&self, reference: &Side) -> Vec<PathStep> {
         let mut out = Vec::new();
         let case = self.params(1);
         let mut before = self.reference;

@@ -1,6 +1,6 @@
 //! Partition of all patterns of a float type at the boundaries of several schemes.
 
-use tiebreak_common::class::Class;
+use tiebreak_common::Class;
 use tiebreak_oracle::quantize::{Quantization, Runs, Scheme, Stored};
 
 /// Consecutive patterns on which each scheme gives a single result.
