@@ -2,7 +2,7 @@
 //!
 //! `--format json` is stable: fields are added within one `format`, but never renamed or changed in meaning.
 
-use super::{Listing, print, style, table_within};
+use super::{Listing, style, table_within};
 use crate::fingerprint::candidates::{Candidate, Function};
 use crate::fingerprint::observations::{Observations, Parameters, read};
 use crate::fingerprint::search::Next;
@@ -28,11 +28,8 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Result<bool> {
     let observations = read(&args.observations)?;
     let fingerprint = Fingerprint::of(&observations);
-    print(&match args.format {
-        Listing::Table => as_table(&observations, &fingerprint),
-        Listing::Json => serde_json::to_string_pretty(&as_json(&observations, &fingerprint))? + "\n",
-        Listing::Csv => as_csv(&observations, &fingerprint)?,
-    })?;
+    let (o, f) = (&observations, &fingerprint);
+    args.format.print(|| as_table(o, f), || as_json(o, f), || as_csv(o, f))?;
     Ok(fingerprint.is_consistent())
 }
 

@@ -40,6 +40,7 @@ mod worker;
 use crate::lane;
 use anyhow::Result;
 use clap::{Parser, Subcommand, ValueEnum};
+use serde::Serialize;
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 use tiebreak_common::called;
@@ -154,6 +155,32 @@ enum Listing {
     Json,
     /// CSV, for spreadsheets.
     Csv,
+}
+
+impl Format {
+    /// Prints a table, or a value as indented JSON.
+    fn print<J: Serialize>(self, table: impl FnOnce() -> String, json: impl FnOnce() -> J) -> Result<()> {
+        print(&match self {
+            Self::Table => table(),
+            Self::Json => serde_json::to_string_pretty(&json())? + "\n",
+        })
+    }
+}
+
+impl Listing {
+    /// Prints a table, a value as indented JSON, or CSV.
+    fn print<J: Serialize>(
+        self,
+        table: impl FnOnce() -> String,
+        json: impl FnOnce() -> J,
+        csv: impl FnOnce() -> Result<String>,
+    ) -> Result<()> {
+        match self {
+            Self::Table => Format::Table.print(table, json),
+            Self::Json => Format::Json.print(table, json),
+            Self::Csv => print(&csv()?),
+        }
+    }
 }
 
 /// Parses an int32.

@@ -5,7 +5,7 @@ mod bounds;
 mod code;
 mod kernels;
 
-use super::{Format, interval_of, print, scheme, table};
+use super::{Format, interval_of, scheme, table};
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
 use std::ops::RangeInclusive;
@@ -87,10 +87,7 @@ pub(super) fn run(args: &Args) -> Result<bool> {
     let proofs = examine(&schemes, &shifts);
     let confirmed = if args.confirm { confirmed(&proofs)? } else { vec![Vec::new(); proofs.len()] };
     let all: Vec<(Proofs, Vec<Confirmation>)> = proofs.into_iter().zip(confirmed).collect();
-    print(&match args.format {
-        Format::Table => as_table(&all),
-        Format::Json => serde_json::to_string_pretty(&as_json(&all))? + "\n",
-    })?;
+    args.format.print(|| as_table(&all), || as_json(&all))?;
     Ok(all.iter().all(|(proofs, confirmed)| proofs.decided() && confirmed.iter().all(Confirmation::agrees)))
 }
 
