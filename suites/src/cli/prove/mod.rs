@@ -5,7 +5,7 @@ mod bounds;
 mod code;
 mod kernels;
 
-use super::{Format, interval_of, scheme, table};
+use super::{Format, scheme, shifts, table};
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
 use std::ops::RangeInclusive;
@@ -55,12 +55,6 @@ pub(super) struct Args {
     /// Output format
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
-}
-
-fn shifts(text: &str) -> Result<RangeInclusive<i32>, String> {
-    let range = interval_of(text)?;
-    let inside = SHIFTS.contains(range.start()) && SHIFTS.contains(range.end());
-    inside.then_some(range).ok_or_else(|| "a shift must be in -31..=31, positive = left".to_owned())
 }
 
 /// Prints the verdict of each pair at each shift. Returns false if a verdict is unknown, or if a confirming solver disagrees.
