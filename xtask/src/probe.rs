@@ -5,6 +5,7 @@ use crate::process::{self, which};
 use crate::setup;
 use crate::tools::{Manager, Tool};
 use crate::workspace::{self, AARCH64, Host, Workspace};
+use clap::ValueEnum;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -38,35 +39,11 @@ const LOADER: &str = "lib/ld-linux-aarch64.so.1";
 /// First release of Node.js that runs the driver of Chromium.
 const NODE: u32 = 20;
 
-/// Every tool.
-const TOOLS: [Tool; 20] = [
-    Tool::Cc,
-    Tool::Make,
-    Tool::M4,
-    Tool::Aarch64Rust,
-    Tool::Aarch64Cc,
-    Tool::Qemu,
-    Tool::Objdump,
-    Tool::Cxx,
-    Tool::Mlir,
-    Tool::Llvm,
-    Tool::CompilerRt,
-    Tool::Chromium,
-    Tool::Node,
-    Tool::Npm,
-    Tool::Z3,
-    Tool::Cvc5,
-    Tool::Clang,
-    Tool::Slurm,
-    Tool::Munge,
-    Tool::Parallel,
-];
-
 impl Probe {
     /// Looks for all tools.
     pub(crate) fn look(workspace: &Workspace) -> Self {
         let host = Host::CURRENT;
-        let found = TOOLS.iter().filter_map(|tool| Some((*tool, look_for(*tool, workspace, host)?)));
+        let found = Tool::value_variants().iter().filter_map(|tool| Some((*tool, look_for(*tool, workspace, host)?)));
         let libraries = Path::new(AARCH64_LIBRARIES);
         let has_libraries = host.emulates_aarch64() && libraries.join(LOADER).is_file();
         Self {
@@ -193,7 +170,7 @@ pub(crate) mod tests {
         Probe {
             host,
             manager: Manager::Apt,
-            found: TOOLS.into_iter().filter(|tool| *tool != Tool::Cxx).map(found).collect(),
+            found: Tool::value_variants().iter().copied().filter(|tool| *tool != Tool::Cxx).map(found).collect(),
             aarch64_libraries: Some(AARCH64_LIBRARIES.into()),
             bf16: false,
         }

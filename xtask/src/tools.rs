@@ -1,9 +1,10 @@
 //! Needed tools, with their purposes and packages.
 
 use crate::workspace::{AARCH64, Host};
+use clap::ValueEnum;
 
 /// Tool that cargo does not install.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(crate) enum Tool {
     Cc,
     Make,

@@ -4,7 +4,7 @@ use crate::budget::Budget;
 use crate::stream::{below, int32, int32_of_any_size, stream};
 use csv::StringRecord;
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use thiserror::Error;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_reports::read::{self, Unreadable};
@@ -18,60 +18,9 @@ pub enum BadParameters {
     /// The file cannot be read.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
-    /// Two columns have one name; only one of them would be read.
-    #[error("{} has two columns `{column}`; leave one of them", path.display())]
-    Twice {
-        /// The file.
-        path: PathBuf,
-        /// The column.
-        column: String,
-    },
-    /// The file lacks a column.
-    #[error("{} has no column `{column}`; its columns are: {found}. Name one `multiplier` and one `shift`", path.display())]
-    MissingColumn {
-        /// The file.
-        path: PathBuf,
-        /// The column.
-        column: &'static str,
-        /// Columns of the file.
-        found: String,
-    },
-    /// The file is empty.
-    #[error("{} is empty: a header with columns `multiplier` and `shift` is wanted, and a line for each pair", path.display())]
-    NoHeader {
-        /// The file.
-        path: PathBuf,
-    },
-    /// A cell has an invalid value.
-    #[error("{}:{line}: column `{column}`: `{value}` is not {wanted}", path.display())]
-    BadValue {
-        /// The file.
-        path: PathBuf,
-        /// Line, from 1.
-        line: u64,
-        /// Column name.
-        column: &'static str,
-        /// Text of the cell.
-        value: String,
-        /// Description of a valid value.
-        wanted: &'static str,
-    },
-    /// A line is malformed.
-    #[error("{}:{line}: {cause}", path.display())]
-    BadLine {
-        /// The file.
-        path: PathBuf,
-        /// Line, from 1.
-        line: u64,
-        /// Error of the CSV reader.
-        cause: csv::Error,
-    },
-    /// The file has a header and no further line.
-    #[error("{} has no parameters: a header and nothing below it", path.display())]
-    Empty {
-        /// The file.
-        path: PathBuf,
-    },
+    /// Wrong contents; the message names the file.
+    #[error("{0}")]
+    Wrong(String),
 }
 
 /// Description of a valid multiplier or of another int32.
@@ -88,16 +37,26 @@ pub fn read_csv(path: &Path) -> Result<Vec<Channel>, BadParameters> {
 pub fn parse_csv(path: &Path, text: &[u8]) -> Result<Vec<Channel>, BadParameters> {
     let wanted = |headers: &StringRecord| {
         if headers.is_empty() {
-            return Err(BadParameters::NoHeader { path: path.to_owned() });
+            return Err(BadParameters::Wrong(format!(
+                "{} is empty: a header with columns `multiplier` and `shift` is wanted, and a line for each pair",
+                path.display()
+            )));
         }
         let missing = ["multiplier", "shift"].into_iter().find(|column| !headers.iter().any(|h| h == *column));
-        let found = || headers.iter().collect::<Vec<_>>().join(", ");
         missing.map_or(Ok(()), |column| {
-            Err(BadParameters::MissingColumn { path: path.to_owned(), column, found: found() })
+            let found = headers.iter().collect::<Vec<_>>().join(", ");
+            Err(BadParameters::Wrong(format!(
+                "{} has no column `{column}`; its columns are: {found}. Name one `multiplier` and one `shift`",
+                path.display()
+            )))
         })
     };
     let channels = rows(path, text, wanted, |row| row.channel())?;
-    if channels.is_empty() { Err(BadParameters::Empty { path: path.to_owned() }) } else { Ok(channels) }
+    if channels.is_empty() {
+        let wrong = format!("{} has no parameters: a header and nothing below it", path.display());
+        return Err(BadParameters::Wrong(wrong));
+    }
+    Ok(channels)
 }
 
 /// Line of a CSV file.
@@ -126,8 +85,8 @@ impl Row<'_> {
     ) -> Result<T, BadParameters> {
         let value = self.cell(column).unwrap_or_default();
         parse(value).ok_or_else(|| {
-            let (path, line, value) = (self.path.to_owned(), self.line, value.to_owned());
-            BadParameters::BadValue { path, line, column, value, wanted }
+            let (path, line) = (self.path.display(), self.line);
+            BadParameters::Wrong(format!("{path}:{line}: column `{column}`: `{value}` is not {wanted}"))
         })
     }
 
@@ -149,13 +108,14 @@ pub fn rows<T, E: From<BadParameters>>(
 ) -> Result<Vec<T>, E> {
     let bad = |cause: csv::Error| {
         let line = cause.position().map_or(0, |at| line(text, at));
-        BadParameters::BadLine { path: path.to_owned(), line, cause }
+        BadParameters::Wrong(format!("{}:{line}: {cause}", path.display()))
     };
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text);
     let headers = reader.headers().map_err(bad)?.clone();
     let mut seen = HashSet::new();
     if let Some(column) = headers.iter().find(|column| !column.is_empty() && !seen.insert(*column)) {
-        return Err(BadParameters::Twice { path: path.to_owned(), column: column.to_owned() }.into());
+        let wrong = format!("{} has two columns `{column}`; leave one of them", path.display());
+        return Err(BadParameters::Wrong(wrong).into());
     }
     takes(&headers)?;
     let row = |record: Result<StringRecord, csv::Error>| {

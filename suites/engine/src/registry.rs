@@ -33,45 +33,27 @@ pub trait Verifies: Sync {
     /// Describes the schemes.
     fn schemes(&self) -> Vec<Described>;
     /// True if a compiler makes some of the kernels, which run in lanes of compiled modules.
-    fn is_compiled(&self) -> bool {
-        false
-    }
+    fn is_compiled(&self) -> bool;
     /// True if a caller may give this kind of parameters in place of the plan.
     fn takes(&self, parameter: Parameter) -> bool;
     /// True if the operation runs a layer of a model.
     fn takes_layer(&self, layer: &Layer) -> bool;
     /// True if a kernel of the operation takes the case of a network's layer.
-    fn takes_stage(&self, _stage: &Stage) -> bool {
-        false
-    }
+    fn takes_stage(&self, stage: &Stage) -> bool;
     /// Returns the option by which a caller chooses the reference.
-    fn reference_option(&self) -> ReferenceOption {
-        ReferenceOption::Reference
-    }
+    fn reference_option(&self) -> ReferenceOption;
     /// Returns the functions required in modules for the named kernels (for all kernels without names).
-    fn functions(&self, _request: &Request, _names: &[String]) -> Result<Vec<Function>> {
-        Ok(Vec::new())
-    }
+    fn functions(&self, request: &Request, names: &[String]) -> Result<Vec<Function>>;
     /// Returns the generators of the plan that detect each known bug.
-    fn kills(&self, _measure: &Measure<'_>) -> Result<Vec<Kill>> {
-        Ok(Vec::new())
-    }
+    fn kills(&self, measure: &Measure<'_>) -> Result<Vec<Kill>>;
     /// Injects faults at one place only, and returns the detected faults.
-    fn planted(&self, _measure: &Measure<'_>) -> Result<Vec<Planted>> {
-        Ok(Vec::new())
-    }
+    fn planted(&self, measure: &Measure<'_>) -> Result<Vec<Planted>>;
     /// Returns the names of the kernels into which faults are injected.
-    fn planted_in(&self, _lane: &Lane) -> Vec<&'static str> {
-        Vec::new()
-    }
+    fn planted_in(&self, lane: &Lane) -> Vec<&'static str>;
     /// Injects the faults into a kernel.
-    fn planted_in_kernel(&self, _measure: &Measure<'_>, _kernel: &str) -> Result<Vec<Tried>> {
-        Ok(Vec::new())
-    }
+    fn planted_in_kernel(&self, measure: &Measure<'_>, kernel: &str) -> Result<Vec<Tried>>;
     /// Groups the outcomes of all kernels, as in [`Verifies::planted`].
-    fn planted_rows(&self, _each: Vec<Vec<Tried>>) -> Vec<Planted> {
-        Vec::new()
-    }
+    fn planted_rows(&self, each: Vec<Vec<Tried>>) -> Vec<Planted>;
     /// Chooses few cases of a scheme that detect known bugs.
     fn vectors(&self, wanted: &Wanted) -> Result<Vectors>;
     /// Creates the judge for lines of a file of cases.

@@ -10,23 +10,9 @@ pub enum TypeError {
     /// The text is not a type.
     #[error(transparent)]
     Syntax(#[from] quant_type::Error),
-    /// The type is not quantized.
-    #[error("`{0}` is not a quantized type by itself, such as !quant.uniform<i8:f32,0.1:3>")]
-    NotQuantized(String),
-    /// The type has too many scales.
-    #[error("{0} scales are more than the {MOST_SCALES} that are run at a time; give the type of some of them")]
-    TooManyScales(usize),
-    /// The axis exceeds the supported number of dimensions.
-    #[error(
-        "axis {0} is beyond the {MOST_DIMENSIONS} dimensions of a tensor that is run; take a nearer axis, such as 0"
-    )]
-    AxisTooFar(usize),
-    /// The smallest tensor of the type has too many elements.
-    #[error("{0} elements, which a tensor of it has at least, are more than {MAX_ELEMENTS}; take smaller blocks")]
-    TooLarge(usize),
-    /// A scale is not a number.
-    #[error("scales: {0} is no number")]
-    NoNumber(f64),
+    /// The type is not quantized, its tensors would be too large, or a scale is not a number.
+    #[error("{0}")]
+    Wrong(String),
     /// The oracle does not support the parameters.
     #[error(transparent)]
     Parameters(#[from] oracle::BadQuantization),
@@ -42,7 +28,9 @@ pub fn read_type(text: &str) -> Result<Quantized, TypeError> {
     let ty = quant_type::parse_type_to_run(text)?;
     match (&ty, ty.uniform()) {
         (quant_type::Type::Scalar(_), Some(uniform)) => Ok(uniform.clone()),
-        _ => Err(TypeError::NotQuantized(text.to_owned())),
+        _ => Err(TypeError::Wrong(format!(
+            "`{text}` is not a quantized type by itself, such as !quant.uniform<i8:f32,0.1:3>"
+        ))),
     }
 }
 
@@ -56,17 +44,24 @@ pub fn read_run_type(text: &str) -> Result<Quantized, TypeError> {
     let quantized = read_type(text)?;
     let scales = quantized.scales.len();
     if scales > MOST_SCALES {
-        return Err(TypeError::TooManyScales(scales));
+        return Err(TypeError::Wrong(format!(
+            "{scales} scales are more than the {MOST_SCALES} that are run at a time; give the type of some of them"
+        )));
     }
     match &quantized.granularity {
         Granularity::Channel { axis } if *axis >= MOST_DIMENSIONS => {
-            return Err(TypeError::AxisTooFar(*axis));
+            return Err(TypeError::Wrong(format!(
+                "axis {axis} is beyond the {MOST_DIMENSIONS} dimensions of a tensor that is run; take a nearer axis, such \
+                 as 0"
+            )));
         }
         _ => {}
     }
     let least = usual_shape(&quantized).into_iter().fold(1usize, usize::saturating_mul);
     if least > MAX_ELEMENTS {
-        return Err(TypeError::TooLarge(least));
+        return Err(TypeError::Wrong(format!(
+            "{least} elements, which a tensor of it has at least, are more than {MAX_ELEMENTS}; take smaller blocks"
+        )));
     }
     Ok(quantized)
 }
@@ -93,7 +88,8 @@ pub fn quantizations(quantized: &Quantized) -> Result<Vec<oracle::Quantization>,
     let format = format(quantized.expressed);
     let one = |(scale, zero_point): (&quant_type::Scale, &i64)| {
         let storage = oracle::Storage { bits, signed };
-        let scale = format.nearest_to(scale.0).ok_or(TypeError::NoNumber(scale.0))?;
+        let scale =
+            format.nearest_to(scale.0).ok_or_else(|| TypeError::Wrong(format!("scales: {} is no number", scale.0)))?;
         let q = oracle::Quantization { format, scale, zero_point: *zero_point, storage, min, max };
         q.check()?;
         Ok(q)

@@ -1,6 +1,6 @@
 //! `mutants` and `corrupt`: faults that a run detects, and the parts of its plan that detect them.
 
-use super::{Listing, csv_of, print, shards, table_within};
+use super::{Listing, csv_of, shards, table_within};
 use crate::budget::Effort;
 use crate::engine::self_check::Measure;
 use crate::lane::Lane;
@@ -94,11 +94,7 @@ impl What {
 /// Prints the kill matrix. Returns false if a mutant is alive.
 pub(super) fn mutants(args: &MutantsArgs) -> Result<bool> {
     let kills = args.what.each(1, |op, measure| op.kills(measure))?;
-    match args.what.format {
-        Listing::Json => print(&(serde_json::to_string_pretty(&kills)? + "\n"))?,
-        Listing::Csv => print(&csv_of(HEADER, kills.iter().map(cells))?)?,
-        Listing::Table => print(&matrix(&kills))?,
-    }
+    args.what.format.print(|| matrix(&kills), || &kills, || csv_of(HEADER, kills.iter().map(cells)))?;
     Ok(kills.iter().all(|kill| kill.generator.is_some()))
 }
 
@@ -159,11 +155,7 @@ pub(super) fn corrupt(args: &CorruptArgs) -> Result<()> {
 
 /// Prints the outcomes of faults.
 pub(super) fn show_faults(rows: &[Planted], format: Listing, verbose: bool) -> Result<()> {
-    match format {
-        Listing::Json => print(&(serde_json::to_string_pretty(&rows)? + "\n")),
-        Listing::Csv => print(&csv_of(FAULTS, rows.iter().map(planted))?),
-        Listing::Table => print(&faults(rows, verbose)),
-    }
+    format.print(|| faults(rows, verbose), || rows, || csv_of(FAULTS, rows.iter().map(planted)))
 }
 
 const FAULTS: [&str; 7] = ["op", "fault", "threshold", "injected", "detected", "cases", "most cases"];

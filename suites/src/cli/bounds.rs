@@ -1,6 +1,6 @@
 //! `bounds`: kernels at their bound, and beyond it.
 
-use super::{Format, print, style};
+use super::{Format, style};
 use crate::bounds::{self, bounds};
 use crate::lane::Lane;
 use crate::lane::config::{HOST, Lanes};
@@ -35,10 +35,7 @@ pub(super) fn run(args: &Args) -> Result<bool> {
     };
     let (missing, must_offer) = (not_offered(&args.kernel, &lane)?, lane.must_offer());
     let all = bounds(&args.kernel, &[lane], &Command::default())?;
-    print(&match args.format {
-        Format::Table => table::render_bounds(&all, style()),
-        Format::Json => serde_json::to_string_pretty(&all)? + "\n",
-    })?;
+    args.format.print(|| table::render_bounds(&all, style()), || &all)?;
     if !missing.is_empty() {
         let number = text::plural(missing.len(), "kernel");
         eprintln!("not shown: lane {} does not offer {number} with bounds: {}", args.lane, missing.join(", "));

@@ -1,6 +1,6 @@
 //! `check-type`: checks and explains a type or an op of MLIR's quant dialect.
 
-use super::{Format, print, table};
+use super::{Format, table};
 use crate::quant_type::file::{self, Found};
 use crate::quant_type::{Element, Explanation, Granularity, Item, Type, parse};
 use anyhow::{Context, Result, bail};
@@ -35,17 +35,12 @@ pub(super) fn run(args: &Args) -> Result<bool> {
         Item::Op(op) => &op.result,
     };
     let explanation = ty.uniform().map(Explanation::new);
-    print(&match args.format {
-        Format::Json => {
-            let op = match &item {
-                Item::Op(op) => Some(op.cast.name()),
-                Item::Type(_) => None,
-            };
-            let all = json!({"text": item.to_string(), "op": op, "quantized": explanation});
-            serde_json::to_string_pretty(&all)? + "\n"
-        }
-        Format::Table => as_table(&item, ty, explanation.as_ref()),
-    })?;
+    let op = match &item {
+        Item::Op(op) => Some(op.cast.name()),
+        Item::Type(_) => None,
+    };
+    let json = || json!({"text": item.to_string(), "op": op, "quantized": explanation});
+    args.format.print(|| as_table(&item, ty, explanation.as_ref()), json)?;
     Ok(true)
 }
 
@@ -57,24 +52,22 @@ fn whole(path: &str, format: Format) -> Result<bool> {
         bail!("{path}: no quantized type and no op of the quant dialect is in it");
     }
     let broken = found.iter().filter(|one| one.item.is_err()).count();
-    print(&match format {
-        Format::Json => {
-            let one = |Found { line, text, item }: &Found| {
-                let error = item.as_ref().err().map(ToString::to_string);
-                json!({"line": line, "text": text, "error": error})
-            };
-            let all = json!({"file": path, "items": found.iter().map(one).collect::<Vec<_>>(), "broken": broken});
-            serde_json::to_string_pretty(&all)? + "\n"
-        }
-        Format::Table => {
-            let one = |Found { line, text, item }: &Found| match item {
-                Ok(_) => format!("{path}:{line}: sound: {text}\n"),
-                Err(error) => format!("{path}:{line}: broken: {error}\n"),
-            };
-            let each: String = found.iter().map(one).collect();
-            format!("{each}\n{}: {} sound, {broken} broken\n", words::plural(found.len(), "item"), found.len() - broken)
-        }
-    })?;
+    let json = || {
+        let one = |Found { line, text, item }: &Found| {
+            let error = item.as_ref().err().map(ToString::to_string);
+            json!({"line": line, "text": text, "error": error})
+        };
+        json!({"file": path, "items": found.iter().map(one).collect::<Vec<_>>(), "broken": broken})
+    };
+    let table = || {
+        let one = |Found { line, text, item }: &Found| match item {
+            Ok(_) => format!("{path}:{line}: sound: {text}\n"),
+            Err(error) => format!("{path}:{line}: broken: {error}\n"),
+        };
+        let each: String = found.iter().map(one).collect();
+        format!("{each}\n{}: {} sound, {broken} broken\n", words::plural(found.len(), "item"), found.len() - broken)
+    };
+    format.print(table, json)?;
     Ok(broken == 0)
 }
 

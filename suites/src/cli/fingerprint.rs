@@ -2,7 +2,7 @@
 //!
 //! `--format json` is stable: fields are added within one `format`, but never renamed or changed in meaning.
 
-use super::{Listing, print, style, table_within};
+use super::{Listing, csv_of, style, table_within};
 use crate::fingerprint::candidates::{Candidate, Function};
 use crate::fingerprint::observations::{Observations, Parameters, read};
 use crate::fingerprint::search::Next;
@@ -28,11 +28,8 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Result<bool> {
     let observations = read(&args.observations)?;
     let fingerprint = Fingerprint::of(&observations);
-    print(&match args.format {
-        Listing::Table => as_table(&observations, &fingerprint),
-        Listing::Json => serde_json::to_string_pretty(&as_json(&observations, &fingerprint))? + "\n",
-        Listing::Csv => as_csv(&observations, &fingerprint)?,
-    })?;
+    let (o, f) = (&observations, &fingerprint);
+    args.format.print(|| as_table(o, f), || as_json(o, f), || as_csv(o, f))?;
     Ok(fingerprint.is_consistent())
 }
 
@@ -150,42 +147,21 @@ fn next_json(observations: &Observations, next: &Next) -> Value {
     })
 }
 
-/// Candidate with its group, or with the observation that excludes it.
-#[derive(Serialize)]
-struct Line<'a> {
-    scheme: &'a str,
-    derivation: Option<&'a str>,
-    family: &'a str,
-    multiplier: Option<i32>,
-    shift: Option<i32>,
-    explained: usize,
-    group: Option<usize>,
-    line: Option<u64>,
-    x: Option<i32>,
-    expected: Option<i32>,
-    observed: Option<i32>,
-}
-
+/// Writes a line for each candidate, with its group, or with the observation that excludes it.
 fn as_csv(observations: &Observations, fingerprint: &Fingerprint) -> Result<String> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    for i in 0..fingerprint.candidates.len() {
+    const HEADER: &str = "scheme,derivation,family,multiplier,shift,explained,group,line,x,expected,observed";
+    fn cell(value: Option<impl ToString>) -> String {
+        value.map_or_else(String::new, |value| value.to_string())
+    }
+    let record = |i: usize| {
         let Row { scheme, derivation, family, multiplier, shift, explained } = row(fingerprint, i);
         let group = fingerprint.groups.iter().position(|group| group.members.contains(&i)).map(|at| at + 1);
         let exclusion = fingerprint.excluded[i];
         let at = exclusion.map(|e| observations.rows[e.observation]);
-        writer.serialize(Line {
-            scheme,
-            derivation,
-            family,
-            multiplier,
-            shift,
-            explained,
-            group,
-            line: at.map(|row| row.line),
-            x: at.map(|row| row.x),
-            expected: exclusion.and_then(|e| e.expected),
-            observed: at.map(|row| row.observed),
-        })?;
-    }
-    Ok(String::from_utf8(writer.into_inner()?)?)
+        let derived = [scheme.to_owned(), cell(derivation), family.to_owned(), cell(multiplier), cell(shift)];
+        let found = [explained.to_string(), cell(group), cell(at.map(|row| row.line)), cell(at.map(|row| row.x))];
+        let results = [cell(exclusion.and_then(|e| e.expected)), cell(at.map(|row| row.observed))];
+        derived.into_iter().chain(found).chain(results)
+    };
+    csv_of(HEADER.split(','), (0..fingerprint.candidates.len()).map(record))
 }

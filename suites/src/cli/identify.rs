@@ -22,7 +22,7 @@
 //!
 //! `cause` is `{"class": CLASS, "because": SENTENCE}` if no scheme is left and a change to this scheme reproduces all results of the first cases.
 
-use super::{Format, library, note, print};
+use super::{Format, library, note};
 use crate::budget::Effort;
 use crate::engine::identify::{Apart, Cause, Excluded, Identified, Input, Partly, family};
 use crate::lane::Lane;
@@ -103,10 +103,8 @@ pub(super) fn run(args: &Args) -> Result<bool> {
             Err(error) => return Err(error),
         }
     }
-    print(&match args.format {
-        Format::Json => serde_json::to_string_pretty(&all)? + "\n",
-        Format::Table => all.iter().map(|one| table(args, name, one)).collect::<Vec<_>>().join("\n"),
-    })?;
+    let tables = || all.iter().map(|one| table(args, name, one)).collect::<Vec<_>>().join("\n");
+    args.format.print(tables, || &all)?;
     Ok(all.len() == offers.len() && all.iter().all(|one| !one.left.is_empty() || one.apart.is_some()))
 }
 

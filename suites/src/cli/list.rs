@@ -1,6 +1,6 @@
 //! `kernels` and `schemes`: kernels with their contracts, and schemes with their steps.
 
-use super::{Listing, csv_of, print, table};
+use super::{Listing, csv_of, table};
 use crate::listing;
 use crate::verify::OPS;
 use anyhow::Result;
@@ -47,12 +47,8 @@ pub(super) fn kernels(args: &Args) -> Result<()> {
         vec![text("op"), text("kernel"), text("kind"), promise, text("domain"), text("source")]
     };
     let header = ["op", "kernel", "kind", "promises", "domain", "source"];
-    let rows = all.iter().map(row);
-    print(&match args.format {
-        Listing::Table => table(&header, rows.collect()),
-        Listing::Json => serde_json::to_string_pretty(&all)? + "\n",
-        Listing::Csv => csv_of(header, rows)?,
-    })
+    let rows = || all.iter().map(row);
+    args.format.print(|| table(&header, rows().collect()), || &all, || csv_of(header, rows()))
 }
 
 /// Prints every scheme with its steps.
@@ -65,18 +61,12 @@ pub(super) fn schemes(args: &Args) -> Result<()> {
         vec![(*op).to_owned(), s.name.to_owned(), s.summary.to_owned(), s.steps.join("; "), s.source.to_owned()]
     };
     let header = ["op", "scheme", "what it is", "steps", "source"];
-    let rows = all.iter().map(row);
-    print(&match args.format {
-        // The longest text comes last, because a pipe gets rows without folds, whose columns are padded.
-        Listing::Table => table(
-            &["op", "scheme", "what it is", "source", "steps"],
-            rows.map(|mut row| {
-                row.swap(3, 4);
-                row
-            })
-            .collect(),
-        ),
-        Listing::Json => serde_json::to_string_pretty(&all.iter().map(one).collect::<Vec<_>>())? + "\n",
-        Listing::Csv => csv_of(header, rows)?,
-    })
+    let rows = || all.iter().map(row);
+    // The longest text comes last, because a pipe gets rows without folds, whose columns are padded.
+    let table = || {
+        let mut rows: Vec<_> = rows().collect();
+        rows.iter_mut().for_each(|row| row.swap(3, 4));
+        table(&["op", "scheme", "what it is", "source", "steps"], rows)
+    };
+    args.format.print(table, || all.iter().map(one).collect::<Vec<_>>(), || csv_of(header, rows()))
 }

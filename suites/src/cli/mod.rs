@@ -38,9 +38,13 @@ mod verify;
 mod worker;
 
 use crate::lane;
+use crate::parameters::SHIFTS;
 use anyhow::Result;
 use clap::{Parser, Subcommand, ValueEnum};
+use serde::Serialize;
+use serde_json::Value;
 use std::io::{ErrorKind, Write};
+use std::ops::RangeInclusive;
 use std::process::ExitCode;
 use tiebreak_common::called;
 use tiebreak_oracle::scheme::{Registered, Scheme};
@@ -156,6 +160,32 @@ enum Listing {
     Csv,
 }
 
+impl Format {
+    /// Prints a table, or a value as indented JSON.
+    fn print<J: Serialize>(self, table: impl FnOnce() -> String, json: impl FnOnce() -> J) -> Result<()> {
+        print(&match self {
+            Self::Table => table(),
+            Self::Json => serde_json::to_string_pretty(&json())? + "\n",
+        })
+    }
+}
+
+impl Listing {
+    /// Prints a table, a value as indented JSON, or CSV.
+    fn print<J: Serialize>(
+        self,
+        table: impl FnOnce() -> String,
+        json: impl FnOnce() -> J,
+        csv: impl FnOnce() -> Result<String>,
+    ) -> Result<()> {
+        match self {
+            Self::Table => Format::Table.print(table, json),
+            Self::Json => Format::Json.print(table, json),
+            Self::Csv => print(&csv()?),
+        }
+    }
+}
+
 /// Parses an int32.
 fn int32() -> impl clap::builder::TypedValueParser<Value = i32> {
     clap::value_parser!(i32).range(i64::from(i32::MIN)..=i64::from(i32::MAX))
@@ -169,11 +199,18 @@ fn interval(text: &str) -> Result<(i32, i32), String> {
 }
 
 /// Parses `A..B`, both ends included.
-fn interval_of(text: &str) -> Result<std::ops::RangeInclusive<i32>, String> {
+fn interval_of(text: &str) -> Result<RangeInclusive<i32>, String> {
     let ends =
         text.split_once("..").and_then(|(a, b)| Some((a.parse().ok()?, b.trim_start_matches('=').parse().ok()?)));
     let (a, b) = ends.or_else(|| Some((text.parse().ok()?, text.parse().ok()?))).ok_or("expected two int32, A..B")?;
     if a > b { Err(format!("{a} is above {b}")) } else { Ok(a..=b) }
+}
+
+/// Parses `A..B` or a single shift.
+fn shifts(text: &str) -> Result<RangeInclusive<i32>, String> {
+    let range = interval_of(text)?;
+    let inside = SHIFTS.contains(range.start()) && SHIFTS.contains(range.end());
+    inside.then_some(range).ok_or_else(|| "a shift must be in -31..=31, positive = left".to_owned())
 }
 
 /// Parses a scheme of one operation, NAME or NAME:POLICY.
@@ -281,6 +318,11 @@ fn print(text: &str) -> Result<()> {
 fn note(text: &str) {
     let lines: Vec<_> = text.lines().map(escaped).collect();
     let _ = writeln!(std::io::stderr(), "{}", lines.join("\n"));
+}
+
+/// Formats a JSON value without quotes around text.
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// Width of a table without a terminal, for example in a build log or a pager.

@@ -1,6 +1,6 @@
 //! `rewrites`: values that rewrites of the quant dialect change.
 
-use super::{Format, print, table};
+use super::{Format, table};
 use crate::quant_type::{self, Quantized};
 use crate::rewrites::{Claim, Coverage, claims, fallback};
 use anyhow::{Result, bail};
@@ -30,10 +30,8 @@ pub(super) fn run(args: &Args) -> Result<()> {
         Some(operation) => fallback::claims(operation)?,
         None => claims(args.ty.as_deref().map(uniform).transpose()?.as_ref(), args.seed)?,
     };
-    print(&match args.format {
-        Format::Json => serde_json::to_string_pretty(&claims)? + "\n",
-        Format::Table => as_table(&claims) + &args.fallback.as_deref().map(exact).unwrap_or_default(),
-    })
+    let table = || as_table(&claims) + &args.fallback.as_deref().map(exact).unwrap_or_default();
+    args.format.print(table, || &claims)
 }
 
 /// Describes the exact cases of a fallback.

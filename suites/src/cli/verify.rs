@@ -522,7 +522,7 @@ fn ops(args: &Args, given_pairs: bool, layers: (&[Layer], &[Arc<Stage>])) -> Res
 const OWN_LANES: &str = "tiebreak/lanes.json";
 
 /// Returns the arguments of this call after the command's name.
-fn arguments() -> Vec<String> {
+pub(super) fn arguments() -> Vec<String> {
     std::env::args_os().skip(2).map(|a| a.to_string_lossy().into_owned()).collect()
 }
 

@@ -79,7 +79,7 @@ fn through(
     let used: RefCell<BTreeSet<&'static str>> = RefCell::default();
     // True if a kernel of the family computed a part of the current layer.
     let own = RefCell::new(false);
-    let compute: Compute<'_> = &|call: &Call, kernel| match call.run(kernels) {
+    let compute: Compute<'_> = &|call: &dyn Call, kernel| match call.run(kernels) {
         Ok(Some((name, out))) => {
             used.borrow_mut().insert(name);
             *own.borrow_mut() = true;

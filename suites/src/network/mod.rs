@@ -11,12 +11,17 @@ mod families;
 pub use blocks::{Piece, pieces};
 
 use crate::audit;
+use crate::dequantize::Dequantize;
+use crate::elementwise::{Add, Mul};
 use crate::model::Fault;
 use crate::model::network::{self, Node, Source, Stored, Work};
 use crate::model::operators::{Quantized, Rescale};
-use crate::operation::{Case, Stage};
+use crate::operation::{Block, Case, Stage};
+use crate::pool::Pool;
+use crate::quantize::Quantize;
+use crate::requantize::Requantize;
 use crate::stream::{int32, stream};
-use call::{Call, Parts};
+use call::{Call, Of, Parts, convolution};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -108,7 +113,7 @@ struct Run<'n, 'a> {
 }
 
 /// Computation of a part of a layer.
-type Compute<'c> = &'c dyn Fn(&Call, &'static str) -> Result<Vec<i32>, String>;
+type Compute<'c> = &'c dyn Fn(&dyn Call, &'static str) -> Result<Vec<i32>, String>;
 
 /// Outcome of a layer for an input.
 enum Ended {
@@ -214,11 +219,11 @@ impl<'n, 'a> Run<'n, 'a> {
             }
             Ok(work) => {
                 let operands = [operand(0), operand(1)];
-                let parts = self.call(layer, work, &operands, out).and_then(|call| call.blocks(node.index, input));
+                let parts = self.parts(layer, input, work, &operands, out);
                 let computed = parts.and_then(|parts| {
                     let mut results = vec![0; self.net.tensors[out].len()];
                     for (block, call) in &parts {
-                        for (index, value) in compute(call, layer.exact)?.into_iter().enumerate() {
+                        for (index, value) in compute(&**call, layer.exact)?.into_iter().enumerate() {
                             *results.get_mut(block.at(index)).ok_or("its shapes do not fit")? = value;
                         }
                     }
@@ -238,14 +243,15 @@ impl<'n, 'a> Run<'n, 'a> {
         }
     }
 
-    /// Builds the case of a layer. Fails with the reason if the layer has no case.
-    fn call(
+    /// Builds the cases of a layer. Fails with the reason if the layer has no case.
+    fn parts(
         &self,
         layer: &Layer<'_, '_>,
+        input: usize,
         work: &Work<'_>,
         operands: &[Option<Values>; 2],
         out: usize,
-    ) -> Result<Call, String> {
+    ) -> Result<Parts, String> {
         let none = || "an operand has no values here".to_owned();
         let tensor = |which: usize| operands[which].as_ref().map(|values| values.to_vec()).ok_or_else(none);
         let at = |which: usize| {
@@ -285,7 +291,7 @@ impl<'n, 'a> Run<'n, 'a> {
             container: Container::Ranked,
             shape: vec![self.net.tensors[out].len()],
         };
-        Ok(match work {
+        let call: Box<dyn Call> = match work {
             Work::Products(products) => {
                 let (shape, constants) = (&products.0, layer.constants.as_ref());
                 let constants = constants.ok_or("its scales give no fixed-point multiplier")?;
@@ -299,13 +305,16 @@ impl<'n, 'a> Run<'n, 'a> {
                     min,
                     max,
                 };
-                let mut input = tensor(0)?;
-                input.iter_mut().filter(|_| shape.input == Element::U8).for_each(|v| *v -= 128);
-                Call::Qconv2d(Case { params, tensors: [input, constants.weights.clone(), Vec::new()], misalign: 0 })
+                let mut image = tensor(0)?;
+                image.iter_mut().filter(|_| shape.input == Element::U8).for_each(|v| *v -= 128);
+                let case = Case { params, tensors: [image, constants.weights.clone(), Vec::new()], misalign: 0 };
+                return convolution(&case, layer.node.index, input);
             }
-            Work::Add(clamp) => Call::Add(pair(*clamp)?),
-            Work::Mul(clamp) => Call::Mul(pair(*clamp)?),
-            Work::Pool { params, .. } => Call::Pool(Case { params: *params, tensors: one(tensor(0)?), misalign: 0 }),
+            Work::Add(clamp) => Box::new(Of::<Add>(pair(*clamp)?)),
+            Work::Mul(clamp) => Box::new(Of::<Mul>(pair(*clamp)?)),
+            Work::Pool { params, .. } => {
+                Box::new(Of::<Pool>(Case { params: *params, tensors: one(tensor(0)?), misalign: 0 }))
+            }
             Work::Rescale => {
                 let (from, to) = (at(0)?, result()?);
                 let channels = vec![layer.channel.ok_or("no fixed-point multiplier is the quotient of its scales")?];
@@ -313,12 +322,17 @@ impl<'n, 'a> Run<'n, 'a> {
                 let (min, max) = (*to.element.range().start(), *to.element.range().end());
                 let params =
                     requantize::Params { len: x.len(), channels, bias: vec![0], zero_point: to.zero_point, min, max };
-                Call::Requantize(Case { params, tensors: one(x), misalign: 0 })
+                Box::new(Of::<Requantize>(Case { params, tensors: one(x), misalign: 0 }))
             }
-            Work::Quantize => Call::Quantize(Case { params: typed(result()?), tensors: one(tensor(0)?), misalign: 0 }),
-            Work::Dequantize => Call::Dequantize(Case { params: typed(at(0)?), tensors: one(tensor(0)?), misalign: 0 }),
+            Work::Quantize => {
+                Box::new(Of::<Quantize>(Case { params: typed(result()?), tensors: one(tensor(0)?), misalign: 0 }))
+            }
+            Work::Dequantize => {
+                Box::new(Of::<Dequantize>(Case { params: typed(at(0)?), tensors: one(tensor(0)?), misalign: 0 }))
+            }
             Work::Move(_) | Work::Read(_) | Work::Assign(_) | Work::Nothing => return Err("it moves values".to_owned()),
-        })
+        };
+        Ok(vec![(Block { layer: layer.node.index, input, from: 0, channels: 1, of: 1 }, call)])
     }
 }
 

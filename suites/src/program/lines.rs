@@ -70,7 +70,7 @@ pub fn lines(job: &Job, input: &[i32], to: &mut Vec<u8>) -> Result<Form, JobErro
         Job::Matmul { params, .. } => {
             let (lhs, rhs) = input.split_at(params.m * params.k);
             let matmul::Params { m, n, k, lhs_offset, rhs_offset } = params;
-            let (lhs, rhs) = (List(lhs), List(rhs));
+            let (lhs, rhs) = (list(lhs), list(rhs));
             let _ =
                 writeln!(to, "m={m} n={n} k={k} lhs_offset={lhs_offset} rhs_offset={rhs_offset} lhs={lhs} rhs={rhs}");
             Ok(Form { lines: 1, results: params.sizes()?.outputs, real: None })
@@ -78,18 +78,18 @@ pub fn lines(job: &Job, input: &[i32], to: &mut Vec<u8>) -> Result<Form, JobErro
         Job::Conv2d { params, .. } => {
             let sizes = params.sizes()?;
             let (image, weights) = input.split_at(sizes.inputs[0]);
-            let _ = writeln!(to, "{}input={} weights={}", convolution(params)?, List(image), List(weights));
+            let _ = writeln!(to, "{}input={} weights={}", convolution(params)?, list(image), list(weights));
             Ok(Form { lines: 1, results: sizes.outputs, real: None })
         }
         Job::Pool { params, .. } => {
-            let _ = writeln!(to, "{}input={}", pooling(params)?, List(input));
+            let _ = writeln!(to, "{}input={}", pooling(params)?, list(input));
             Ok(Form { lines: 1, results: params.sizes()?.outputs, real: None })
         }
         Job::Qconv2d { params, .. } => {
             let sizes = params.shape.sizes()?;
             let (image, weights) = input.split_at(sizes.inputs[0]);
             let (shape, output) = (convolution(&params.shape)?, composed(params));
-            let _ = writeln!(to, "{shape}{output}input={} weights={}", List(image), List(weights));
+            let _ = writeln!(to, "{shape}{output}input={} weights={}", list(image), list(weights));
             Ok(Form { lines: 1, results: sizes.outputs, real: None })
         }
         other => Err(missing(other)),
@@ -133,7 +133,7 @@ fn composed(params: &qconv2d::Params) -> String {
     let whole = params.requantize(0);
     let column = |of: fn(&fpm::Channel) -> i32| whole.channels.iter().map(of).collect::<Vec<i32>>();
     let (multiplier, shift) = (column(|channel| channel.multiplier), column(|channel| channel.shift));
-    let [multiplier, shift, bias] = [&multiplier, &shift, &whole.bias].map(|values| List(values).to_string());
+    let [multiplier, shift, bias] = [&multiplier, &shift, &whole.bias].map(|values| list(values));
     let qconv2d::Params { zero_point, min, max, .. } = params;
     format!("multiplier={multiplier} shift={shift} bias={bias} zero_point={zero_point} min={min} max={max} ")
 }
@@ -167,60 +167,31 @@ fn operands(params: &elementwise::Params) -> String {
     head
 }
 
+/// Words `NAME=VALUE` of these fields, each with a blank.
+macro_rules! words {
+    ($of:expr, $($field:ident)+) => { [$(format!("{}={} ", stringify!($field), $of.$field)),+].concat() };
+}
+
 fn convolution(params: &conv2d::Params) -> Result<String, JobError> {
     let (out_height, out_width) = params.output()?;
-    let words = [
-        ("batches", params.batches),
-        ("height", params.height),
-        ("width", params.width),
-        ("channels", params.channels),
-        ("kernel_h", params.kernel_h),
-        ("kernel_w", params.kernel_w),
-        ("out_channels", params.out_channels),
-        ("groups", params.groups),
-        ("stride_h", params.stride_h),
-        ("stride_w", params.stride_w),
-        ("dilation_h", params.dilation_h),
-        ("dilation_w", params.dilation_w),
-        ("top", params.top),
-        ("bottom", params.bottom),
-        ("left", params.left),
-        ("right", params.right),
-        ("out_height", out_height),
-        ("out_width", out_width),
-    ];
-    let transposed = [
-        ("transposed", 1),
-        ("output_padding_h", params.output_padding_h),
-        ("output_padding_w", params.output_padding_w),
-    ];
-    let more = if params.transposed { &transposed[..] } else { &[] };
-    let sizes: String = words.iter().chain(more).map(|(name, size)| format!("{name}={size} ")).collect();
-    let (input, weights) = (params.input_zero_point, params.weight_zero_point);
-    Ok(format!("{sizes}input_zero_point={input} weight_zero_point={weights} "))
+    let image = words!(params, batches height width channels kernel_h kernel_w out_channels groups);
+    let window = words!(params, stride_h stride_w dilation_h dilation_w top bottom left right);
+    let mut head = format!("{image}{window}out_height={out_height} out_width={out_width} ");
+    if params.transposed {
+        head += &format!("transposed=1 {}", words!(params, output_padding_h output_padding_w));
+    }
+    let _ =
+        write!(head, "input_zero_point={} weight_zero_point={} ", params.input_zero_point, params.weight_zero_point);
+    Ok(head)
 }
 
 fn pooling(params: &pool::Params) -> Result<String, JobError> {
     let (out_height, out_width) = params.output()?;
-    let words = [
-        ("batches", params.batches),
-        ("height", params.height),
-        ("width", params.width),
-        ("channels", params.channels),
-        ("kernel_h", params.kernel_h),
-        ("kernel_w", params.kernel_w),
-        ("stride_h", params.stride_h),
-        ("stride_w", params.stride_w),
-        ("top", params.top),
-        ("bottom", params.bottom),
-        ("left", params.left),
-        ("right", params.right),
-        ("out_height", out_height),
-        ("out_width", out_width),
-        ("count_padding", params.count_padding.into()),
-    ];
-    let mut head = format!("element={} ", params.element.name());
-    head.extend(words.iter().map(|(name, size)| format!("{name}={size} ")));
+    let image = words!(params, batches height width channels kernel_h kernel_w);
+    let window = words!(params, stride_h stride_w top bottom left right);
+    let mut head = format!("element={} {image}{window}", params.element.name());
+    let padding = u8::from(params.count_padding);
+    let _ = write!(head, "out_height={out_height} out_width={out_width} count_padding={padding} ");
     for (name, operand) in [("input", params.input), ("out", params.out)] {
         let _ = write!(head, "{name}_scale={} {name}_zero_point={} ", Real(operand.scale.0), operand.zero_point);
     }
@@ -248,18 +219,7 @@ impl Display for Real {
     }
 }
 
-/// Tensor, row-major.
-struct List<'a>(&'a [i32]);
-
-impl Display for List<'_> {
-    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        to.write_str("[")?;
-        for (i, value) in self.0.iter().enumerate() {
-            if i > 0 {
-                to.write_str(",")?;
-            }
-            write!(to, "{value}")?;
-        }
-        to.write_str("]")
-    }
+/// Formats a tensor, row-major: `[1,2,3]`.
+fn list(values: &[i32]) -> String {
+    format!("{values:?}").replace(' ', "")
 }

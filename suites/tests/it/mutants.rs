@@ -15,7 +15,7 @@ use tiebreak_reports::ledger::{CheckKind, SelfCheck};
 use tiebreak_suites::engine::self_check::mutants as self_check;
 use tiebreak_suites::fpm::FixedPointMultiply;
 use tiebreak_suites::lane::{Input, Lane, Order};
-use tiebreak_suites::operation::{mutants, promised};
+use tiebreak_suites::operation::promised;
 
 /// Self-checks of every lane, run once for all tests here.
 static CHECKS: LazyLock<Vec<(&str, Vec<SelfCheck>)>> =
@@ -23,11 +23,11 @@ static CHECKS: LazyLock<Vec<(&str, Vec<SelfCheck>)>> =
 
 /// Runs every mutant and control in a lane.
 fn checked(lane: &Lane) -> Vec<SelfCheck> {
-    let mutants = mutants::<FixedPointMultiply>().par_iter();
-    let mutants = mutants.map(|mutant| self_check::check::<FixedPointMultiply>(mutant, lane, 1));
-    let controls = FixedPointMultiply::controls();
-    let controls = controls.par_iter().map(|control| self_check::check_control(control, lane, 1));
-    mutants.chain(controls).collect::<Result<_, _>>().expect("schemes are known")
+    let groups = self_check::groups::<FixedPointMultiply>().expect("schemes are known");
+    let groups = (0..groups).into_par_iter();
+    let lanes = std::slice::from_ref(lane);
+    let checks = groups.map(|at| self_check::of_group::<FixedPointMultiply>(at, lanes, |_, _| true, 1));
+    self_check::in_order(checks.collect::<Result<Vec<_>, _>>().expect("schemes are known").concat())
 }
 
 /// Accumulator with its channel.

@@ -4,274 +4,127 @@ use super::{Driver, Group, Library};
 #[cfg(target_arch = "x86_64")]
 use crate::cargo;
 
+/// Packages of a driver in C++ for a library that is not in a package.
+const CXX: &[&str] = &["nlohmann-json3-dev", "g++"];
+/// Packages of gemmlowp and its driver.
+const GEMMLOWP: &[&str] = &["libgemmlowp-dev", "nlohmann-json3-dev", "g++"];
+/// Argument that lets gemmlowp be compiled without vectors.
+const SCALAR: &str = "-DGEMMLOWP_ALLOW_SLOW_SCALAR_FALLBACK";
+/// Packages of oneDNN and its driver.
+const DNNL: &[&str] = &["libdnnl-dev", "nlohmann-json3-dev", "g++"];
+/// Packages of a driver in Python.
+const PYTHON: &[&str] = &["python3", "python3-venv"];
+
+/// Returns a driver in C++, with the compiler's arguments on x86-64 and elsewhere, and the linked libraries.
+const fn cxx(x86_64: &'static [&'static str], others: &'static [&'static str], linked: &'static str) -> Driver {
+    Driver::Cxx { source: "worker.cpp", x86_64, others, linked }
+}
+
+/// Returns a driver in Python for a package.
+const fn python(package: &'static str) -> Driver {
+    Driver::Python { script: "worker.py", package }
+}
+
+/// List of libraries. Columns: group, name, directory, packages, driver, words before the program; below them the description.
+macro_rules! libraries {
+    ($(
+        $(#[$only:meta])?
+        $group:ident, $name:literal, $directory:literal, $packages:expr, $driver:expr, $started:expr, $about:literal;
+    )+) => {
+        &[$($(#[$only])? Library {
+            name: $name,
+            about: $about,
+            directory: $directory,
+            packages: $packages,
+            driver: $driver,
+            started: $started,
+            group: Group::$group,
+        }),+]
+    };
+}
+
 /// Libraries, in the order of lists.
-pub(crate) const LIBRARIES: &[Library] = &[
-    Library {
-        name: "gemmlowp",
-        about: "gemmlowp with the vectors of the machine: output stages, fixed-point functions, GEMM",
-        directory: "gemmlowp",
-        packages: &["libgemmlowp-dev", "nlohmann-json3-dev", "g++"],
-        driver: Driver::Cxx { source: "worker.cpp", x86_64: &["-msse4.1"], others: &[], linked: "-lpthread" },
-        started: &[],
-        group: Group::Shipped,
-    },
-    Library {
-        name: "gemmlowp-scalar",
-        about: "gemmlowp without vectors",
-        directory: "gemmlowp",
-        packages: &["libgemmlowp-dev", "nlohmann-json3-dev", "g++"],
-        driver: Driver::Cxx {
-            source: "worker.cpp",
-            x86_64: &["-DGEMMLOWP_ALLOW_SLOW_SCALAR_FALLBACK"],
-            others: &["-DGEMMLOWP_ALLOW_SLOW_SCALAR_FALLBACK", "-U__ARM_NEON", "-U__ARM_NEON__"],
-            linked: "-lpthread",
-        },
-        started: &[],
-        group: Group::Shipped,
-    },
-    Library {
-        name: "xnnpack",
-        about: "XNNPACK's operators that convert, add and multiply, as its library chooses them for this CPU",
-        directory: "xnnpack",
-        packages: &["libxnnpack-dev", "libpthreadpool-dev", "nlohmann-json3-dev", "g++"],
-        driver: Driver::Cxx { source: "worker.cpp", x86_64: &[], others: &[], linked: "-lXNNPACK" },
-        started: &[],
-        group: Group::Shipped,
-    },
-    Library {
-        name: "onednn",
-        about: "oneDNN: int8 matrix products and convolutions",
-        directory: "onednn",
-        packages: &["libdnnl-dev", "nlohmann-json3-dev", "g++"],
-        driver: Driver::Cxx { source: "worker.cpp", x86_64: &[], others: &[], linked: "-ldnnl" },
-        started: &[],
-        group: Group::Shipped,
-    },
+pub(crate) const LIBRARIES: &[Library] = libraries! {
+    Shipped, "gemmlowp", "gemmlowp", GEMMLOWP, cxx(&["-msse4.1"], &[], "-lpthread"), &[],
+        "gemmlowp with the vectors of the machine: output stages, fixed-point functions, GEMM";
+    Shipped, "gemmlowp-scalar", "gemmlowp", GEMMLOWP,
+        cxx(&[SCALAR], &[SCALAR, "-U__ARM_NEON", "-U__ARM_NEON__"], "-lpthread"), &[],
+        "gemmlowp without vectors";
+    Shipped, "xnnpack", "xnnpack", &["libxnnpack-dev", "libpthreadpool-dev", "nlohmann-json3-dev", "g++"],
+        cxx(&[], &[], "-lXNNPACK"), &[],
+        "XNNPACK's operators that convert, add and multiply, as its library chooses them for this CPU";
+    Shipped, "onednn", "onednn", DNNL, cxx(&[], &[], "-ldnnl"), &[],
+        "oneDNN: int8 matrix products and convolutions";
     #[cfg(target_arch = "x86_64")]
-    Library {
-        name: "onednn-avx2",
-        about: "the same without instructions beyond AVX2",
-        directory: "onednn",
-        packages: &["libdnnl-dev", "nlohmann-json3-dev", "g++"],
-        driver: Driver::Cxx { source: "worker.cpp", x86_64: &[], others: &[], linked: "-ldnnl" },
-        started: &["env", "ONEDNN_MAX_CPU_ISA=AVX2"],
-        group: Group::Shipped,
-    },
-    Library {
-        name: "onnxruntime",
-        about: "ONNX Runtime's CPU kernels: QuantizeLinear, DequantizeLinear, MatMulInteger, QLinearAdd, QLinearMul",
-        directory: "onnxruntime",
-        packages: &["python3", "python3-venv"],
-        driver: Driver::Python { script: "worker.py", package: "onnxruntime" },
-        started: &[],
-        group: Group::Shipped,
-    },
+    Shipped, "onednn-avx2", "onednn", DNNL, cxx(&[], &[], "-ldnnl"), &["env", "ONEDNN_MAX_CPU_ISA=AVX2"],
+        "the same without instructions beyond AVX2";
+    Shipped, "onnxruntime", "onnxruntime", PYTHON, python("onnxruntime"), &[],
+        "ONNX Runtime's CPU kernels: QuantizeLinear, DequantizeLinear, MatMulInteger, QLinearAdd, QLinearMul";
     #[cfg(target_arch = "x86_64")]
-    Library {
-        name: "onnxruntime-avx2",
-        about: "the same on an emulated CPU that has AVX2 and no VNNI, for which ONNX Runtime chooses other kernels",
-        directory: "onnxruntime",
-        packages: &["python3", "python3-venv", "qemu-user"],
-        driver: Driver::Python { script: "worker.py", package: "onnxruntime" },
-        started: &["qemu-x86_64", "-cpu", "Haswell-noTSX"],
-        group: Group::Shipped,
-    },
-    Library {
-        name: "litert",
-        about: "LiteRT's operators with the reference kernels, the optimized ones and XNNPACK: CONV_2D, FULLY_CONNECTED, QUANTIZE, ADD, ..",
-        directory: "litert",
-        packages: &["python3", "python3-venv"],
-        driver: Driver::Python { script: "worker.py", package: "ai-edge-litert" },
-        started: &[],
-        group: Group::Shipped,
-    },
+    Shipped, "onnxruntime-avx2", "onnxruntime", &["python3", "python3-venv", "qemu-user"],
+        python("onnxruntime"), &["qemu-x86_64", "-cpu", "Haswell-noTSX"],
+        "the same on an emulated CPU that has AVX2 and no VNNI, for which ONNX Runtime chooses other kernels";
+    Shipped, "litert", "litert", PYTHON, python("ai-edge-litert"), &[],
+        "LiteRT's operators with the reference kernels, the optimized ones and XNNPACK: CONV_2D, FULLY_CONNECTED, QUANTIZE, ADD, ..";
     #[cfg(target_arch = "x86_64")]
-    Library {
-        name: "tflite-micro",
-        about: "TensorFlow Lite Micro's kernels of the same operators",
-        directory: "tflite-micro",
-        packages: &["python3", "python3-venv"],
-        driver: Driver::Python { script: "worker.py", package: "tflite-micro" },
-        started: &[],
-        group: Group::Shipped,
-    },
+    Shipped, "tflite-micro", "tflite-micro", PYTHON, python("tflite-micro"), &[],
+        "TensorFlow Lite Micro's kernels of the same operators";
     #[cfg(target_arch = "x86_64")]
-    Library {
-        name: "tvm",
-        about: "TVM 0.27: topi.fixed_point_multiply, and the same per axis",
-        directory: "tvm",
-        packages: &["python3", "python3-venv"],
-        driver: Driver::Python { script: "worker.py", package: "apache-tvm" },
-        started: &[],
-        group: Group::Apart,
-    },
+    Apart, "tvm", "tvm", PYTHON, python("apache-tvm"), &[],
+        "TVM 0.27: topi.fixed_point_multiply, and the same per axis";
     #[cfg(target_arch = "x86_64")]
-    Library {
-        name: "hhb-tvm",
-        about: "TVM 0.16 for aarch64 under an emulator, with the Arm rule for qmuls and the Arm GEMM kernels, and for x86-64",
-        directory: "hhb-tvm",
-        packages: &["python3", "python3-venv", "gcc", "gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross"],
-        driver: Driver::Compiler { script: "worker.py", package: "hhb-tvm", python: "3.10", runner: "runner.c" },
-        started: &[],
-        group: Group::Apart,
-    },
-    Library {
-        name: "tract",
-        about: "tract-linalg: Scaler, the same scaling in its matrix kernels, their int8 products",
-        directory: "tract",
-        packages: &[],
-        driver: Driver::Cargo { library: "tract-linalg" },
-        started: &[],
-        group: Group::Shipped,
-    },
-    Library {
-        name: "rten",
-        about: "rten-gemm: the u8 x s8 matrix product, as the library chooses its code for this CPU",
-        directory: "rten",
-        packages: &[],
-        driver: Driver::Cargo { library: "rten-gemm" },
-        started: &[],
-        group: Group::Shipped,
-    },
+    Apart, "hhb-tvm", "hhb-tvm", &["python3", "python3-venv", "gcc", "gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross"],
+        Driver::Compiler { script: "worker.py", package: "hhb-tvm", python: "3.10", runner: "runner.c" }, &[],
+        "TVM 0.16 for aarch64 under an emulator, with the Arm rule for qmuls and the Arm GEMM kernels, and for x86-64";
+    Shipped, "tract", "tract", &[], Driver::Cargo { library: "tract-linalg" }, &[],
+        "tract-linalg: Scaler, the same scaling in its matrix kernels, their int8 products";
+    Shipped, "rten", "rten", &[], Driver::Cargo { library: "rten-gemm" }, &[],
+        "rten-gemm: the u8 x s8 matrix product, as the library chooses its code for this CPU";
     #[cfg(target_arch = "x86_64")]
-    Library {
-        name: "rten-avx2",
-        about: "the same on an emulated CPU that has AVX2 and no VNNI",
-        directory: "rten",
-        packages: &["qemu-user"],
-        driver: Driver::Cargo { library: "rten-gemm" },
-        started: &["qemu-x86_64", "-cpu", "Haswell-noTSX"],
-        group: Group::Shipped,
-    },
+    Shipped, "rten-avx2", "rten", &["qemu-user"],
+        Driver::Cargo { library: "rten-gemm" }, &["qemu-x86_64", "-cpu", "Haswell-noTSX"],
+        "the same on an emulated CPU that has AVX2 and no VNNI";
     #[cfg(target_arch = "x86_64")]
-    Library {
-        name: "tosa-reference",
-        about: "TOSA's reference model: RESCALE, MATMUL, CONV2D, AVG_POOL2D, MAX_POOL2D",
-        directory: "tosa-reference",
-        packages: &["python3", "python3-venv"],
-        driver: Driver::Python { script: "worker.py", package: "tosa-tools" },
-        started: &[],
-        group: Group::Shipped,
-    },
-    Library {
-        name: "pytorch",
-        about: "PyTorch's quantized tensors: quantize, dequantize, add, mul, average and maximum pools in both layouts",
-        directory: "pytorch",
-        packages: &["python3-torch", "python3-numpy"],
-        driver: Driver::System { script: "worker.py" },
-        started: &[],
-        group: Group::Apart,
-    },
-    Library {
-        name: "tosa-mlir",
-        about: "TOSA as MLIR 22 lowers it and LLVM compiles it at -O2: apply_scale, rescale, add, matmul, conv2d, avg_pool2d, max_pool2d, pad",
-        directory: "tosa-mlir",
-        packages: &["nlohmann-json3-dev", "g++"],
-        driver: Driver::Mlir { level: 2 },
-        started: &[],
-        group: Group::Apart,
-    },
-    Library {
-        name: "tosa-mlir-o0",
-        about: "the same at -O0",
-        directory: "tosa-mlir",
-        packages: &["nlohmann-json3-dev", "g++"],
-        driver: Driver::Mlir { level: 0 },
-        started: &[],
-        group: Group::Apart,
-    },
+    Shipped, "tosa-reference", "tosa-reference", PYTHON, python("tosa-tools"), &[],
+        "TOSA's reference model: RESCALE, MATMUL, CONV2D, AVG_POOL2D, MAX_POOL2D";
+    Apart, "pytorch", "pytorch", &["python3-torch", "python3-numpy"], Driver::System { script: "worker.py" }, &[],
+        "PyTorch's quantized tensors: quantize, dequantize, add, mul, average and maximum pools in both layouts";
+    Apart, "tosa-mlir", "tosa-mlir", CXX, Driver::Mlir { level: 2 }, &[],
+        "TOSA as MLIR 22 lowers it and LLVM compiles it at -O2: apply_scale, rescale, add, matmul, conv2d, avg_pool2d, max_pool2d, pad";
+    Apart, "tosa-mlir-o0", "tosa-mlir", CXX, Driver::Mlir { level: 0 }, &[],
+        "the same at -O0";
     #[cfg(target_arch = "x86_64")]
-    Library {
-        name: "tosa-mlir-aarch64",
-        about: "the same at -O2 for aarch64, under an emulator",
-        directory: "tosa-mlir",
-        packages: &["nlohmann-json3-dev", "g++-aarch64-linux-gnu"],
-        driver: Driver::MlirAarch64 { level: 2 },
-        started: &[],
-        group: Group::Apart,
-    },
+    Apart, "tosa-mlir-aarch64", "tosa-mlir", &["nlohmann-json3-dev", "g++-aarch64-linux-gnu"],
+        Driver::MlirAarch64 { level: 2 }, &[],
+        "the same at -O2 for aarch64, under an emulator";
     #[cfg(target_arch = "x86_64")]
-    Library {
-        name: "tosa-mlir-aarch64-o0",
-        about: "the same at -O0 for aarch64, under an emulator",
-        directory: "tosa-mlir",
-        packages: &["nlohmann-json3-dev", "g++-aarch64-linux-gnu"],
-        driver: Driver::MlirAarch64 { level: 0 },
-        started: &[],
-        group: Group::Apart,
-    },
+    Apart, "tosa-mlir-aarch64-o0", "tosa-mlir", &["nlohmann-json3-dev", "g++-aarch64-linux-gnu"],
+        Driver::MlirAarch64 { level: 0 }, &[],
+        "the same at -O0 for aarch64, under an emulator";
     #[cfg(target_arch = "x86_64")]
-    Library {
-        name: "gemmlowp-aarch64",
-        about: "gemmlowp with NEON, compiled for aarch64, under an emulator",
-        directory: "gemmlowp",
-        packages: &["libgemmlowp-dev", "nlohmann-json3-dev", "g++-aarch64-linux-gnu"],
-        driver: Driver::CxxAarch64 { source: "worker.cpp", packages: &[], linked: "-lpthread" },
-        started: &[],
-        group: Group::Aarch64,
-    },
+    Aarch64, "gemmlowp-aarch64", "gemmlowp", &["libgemmlowp-dev", "nlohmann-json3-dev", "g++-aarch64-linux-gnu"],
+        Driver::CxxAarch64 { source: "worker.cpp", packages: &[], linked: "-lpthread" }, &[],
+        "gemmlowp with NEON, compiled for aarch64, under an emulator";
     #[cfg(target_arch = "x86_64")]
-    Library {
-        name: "xnnpack-aarch64",
-        about: "XNNPACK of Debian's arm64, under an emulator",
-        directory: "xnnpack",
-        packages: &["libxnnpack-dev", "libpthreadpool-dev", "nlohmann-json3-dev", "g++-aarch64-linux-gnu"],
-        driver: Driver::CxxAarch64 {
-            source: "worker.cpp",
-            packages: &["libxnnpack0", "libstdc++6"],
-            linked: "-l:libXNNPACK.so.0",
-        },
-        started: &[],
-        group: Group::Aarch64,
-    },
+    Aarch64, "xnnpack-aarch64", "xnnpack", &["libxnnpack-dev", "libpthreadpool-dev", "nlohmann-json3-dev", "g++-aarch64-linux-gnu"],
+        Driver::CxxAarch64 { source: "worker.cpp", packages: &["libxnnpack0", "libstdc++6"], linked: "-l:libXNNPACK.so.0" }, &[],
+        "XNNPACK of Debian's arm64, under an emulator";
     #[cfg(target_arch = "x86_64")]
-    Library {
-        name: "onnxruntime-aarch64",
-        about: "ONNX Runtime's wheel for aarch64, under an emulator",
-        directory: "onnxruntime",
-        packages: &["python3", "python3-venv"],
-        driver: Driver::PythonAarch64 { script: "worker.py", package: "onnxruntime", cpu: cargo::CPU },
-        started: &[],
-        group: Group::Aarch64,
-    },
+    Aarch64, "onnxruntime-aarch64", "onnxruntime", PYTHON,
+        Driver::PythonAarch64 { script: "worker.py", package: "onnxruntime", cpu: cargo::CPU }, &[],
+        "ONNX Runtime's wheel for aarch64, under an emulator";
     #[cfg(target_arch = "x86_64")]
-    Library {
-        name: "onnxruntime-cortex-a72",
-        about: "the same on an emulated Cortex-A72, without the instructions of dot products",
-        directory: "onnxruntime",
-        packages: &["python3", "python3-venv"],
-        driver: Driver::PythonAarch64 { script: "worker.py", package: "onnxruntime", cpu: "cortex-a72" },
-        started: &[],
-        group: Group::Aarch64,
-    },
+    Aarch64, "onnxruntime-cortex-a72", "onnxruntime", PYTHON,
+        Driver::PythonAarch64 { script: "worker.py", package: "onnxruntime", cpu: "cortex-a72" }, &[],
+        "the same on an emulated Cortex-A72, without the instructions of dot products";
     #[cfg(target_arch = "x86_64")]
-    Library {
-        name: "litert-aarch64",
-        about: "LiteRT's wheel for aarch64, under an emulator",
-        directory: "litert",
-        packages: &["python3", "python3-venv"],
-        driver: Driver::PythonAarch64 { script: "worker.py", package: "ai-edge-litert", cpu: cargo::CPU },
-        started: &[],
-        group: Group::Aarch64,
-    },
+    Aarch64, "litert-aarch64", "litert", PYTHON,
+        Driver::PythonAarch64 { script: "worker.py", package: "ai-edge-litert", cpu: cargo::CPU }, &[],
+        "LiteRT's wheel for aarch64, under an emulator";
     #[cfg(target_arch = "x86_64")]
-    Library {
-        name: "tract-aarch64",
-        about: "tract-linalg compiled for aarch64, under an emulator",
-        directory: "tract",
-        packages: &[],
-        driver: Driver::CargoAarch64 { library: "tract-linalg" },
-        started: &[],
-        group: Group::Aarch64,
-    },
+    Aarch64, "tract-aarch64", "tract", &[], Driver::CargoAarch64 { library: "tract-linalg" }, &[],
+        "tract-linalg compiled for aarch64, under an emulator";
     #[cfg(target_arch = "x86_64")]
-    Library {
-        name: "rten-aarch64",
-        about: "rten-gemm compiled for aarch64, under an emulator",
-        directory: "rten",
-        packages: &[],
-        driver: Driver::CargoAarch64 { library: "rten-gemm" },
-        started: &[],
-        group: Group::Aarch64,
-    },
-];
+    Aarch64, "rten-aarch64", "rten", &[], Driver::CargoAarch64 { library: "rten-gemm" }, &[],
+        "rten-gemm compiled for aarch64, under an emulator";
+};

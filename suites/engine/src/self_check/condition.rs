@@ -75,6 +75,14 @@ pub struct FaultCondition {
     pub bound: Option<String>,
 }
 
+/// Condition with these fields and no others: `place!(index: [4, 7])`.
+macro_rules! place {
+    ($($field:ident: $value:expr),+) => {
+        FaultCondition { $($field: Into::into($value),)+ ..FaultCondition::default() }
+    };
+}
+pub(crate) use place;
+
 /// Two parameters with a quotient close to a power of two.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -4,7 +4,7 @@
 //! thresholds from common to rare.
 
 use crate::operation::meaning::{Meaning, are_interchangeable, meaning};
-use crate::self_check::condition::{Fault, FaultCondition, Near, Strike};
+use crate::self_check::condition::{Fault, FaultCondition, Near, Strike, place};
 use crate::self_check::fault_spans::{FaultSpans, Range, of_kind, pairs};
 use crate::self_check::history::Since;
 use crate::self_check::slices::{Along, Likeness, Slices};
@@ -145,26 +145,18 @@ impl Draft<'_> {
         for width in VECTORS {
             let at = ("", "vectors of", width as u64);
             let rest = self.below(width as u64);
-            self.add(
-                "one position of a vector",
-                at,
-                more(FaultCondition { position_mod: Some([width, rest]), ..FaultCondition::default() }),
-            );
-            let tail = FaultCondition { last_vector: Some(width), ..FaultCondition::default() };
+            self.add("one position of a vector", at, more(place!(position_mod: [width, rest])));
+            let tail = place!(last_vector: width);
             let moved = 1 + self.below(width as u64 - 1);
             self.add("tail, misplaced", at, stale(moved, tail.clone()));
             self.add("tail", at, more(tail));
             let rest = self.below(width as u64);
-            self.add(
-                "one length modulo a vector",
-                at,
-                more(FaultCondition { length_mod: Some([width, rest]), ..FaultCondition::default() }),
-            );
+            self.add("one length modulo a vector", at, more(place!(length_mod: [width, rest])));
         }
-        let place = FaultCondition { constant: Some(2), ..FaultCondition::default() };
+        let place = place!(constant: 2usize);
         self.add("an operand of one value", ("", "", 2), more(place));
         let misalign = 1 + self.below(15);
-        let place = FaultCondition { misalign: Some([misalign, misalign]), ..FaultCondition::default() };
+        let place = place!(misalign: [misalign, misalign]);
         self.add("one alignment", ("", "", 16), more(place));
     }
 
@@ -173,36 +165,20 @@ impl Draft<'_> {
         for first in POWERS.map(|power| 1usize << power) {
             let one = first + self.below(first as u64);
             let at = ("", "", first as u64);
-            let from = Some([first, usize::MAX]);
-            self.add("from an element on", at, stale(1, FaultCondition { index: from, ..FaultCondition::default() }));
-            self.add("one element", at, more(FaultCondition { index: Some([one, one]), ..FaultCondition::default() }));
-            self.add(
-                "operand misread from an element on",
-                at,
-                misread(FaultCondition { index: from, ..FaultCondition::default() }),
-            );
+            let from = [first, usize::MAX];
+            self.add("from an element on", at, stale(1, place!(index: from)));
+            self.add("one element", at, more(place!(index: [one, one])));
+            self.add("operand misread from an element on", at, misread(place!(index: from)));
             if !rows {
                 continue;
             }
             if first <= 4096 {
-                self.add(
-                    "from a column on",
-                    at,
-                    stale(1, FaultCondition { column: from, ..FaultCondition::default() }),
-                );
-                self.add(
-                    "operand misread from a column on",
-                    at,
-                    misread(FaultCondition { column: from, ..FaultCondition::default() }),
-                );
+                self.add("from a column on", at, stale(1, place!(column: from)));
+                self.add("operand misread from a column on", at, misread(place!(column: from)));
             }
             if first <= 64 {
-                self.add(
-                    "one column",
-                    at,
-                    more(FaultCondition { column: Some([one, one]), ..FaultCondition::default() }),
-                );
-                self.add("one row", at, more(FaultCondition { row: Some([one, one]), ..FaultCondition::default() }));
+                self.add("one column", at, more(place!(column: [one, one])));
+                self.add("one row", at, more(place!(row: [one, one])));
             }
         }
     }
@@ -211,19 +187,15 @@ impl Draft<'_> {
     fn far(&mut self) {
         for first in FAR.map(|power| 1usize << power) {
             let at = ("", "", first as u64);
-            let from = Some([first, usize::MAX]);
-            self.add("from an element on", at, stale(1, FaultCondition { index: from, ..FaultCondition::default() }));
-            self.add(
-                "operand misread from an element on",
-                at,
-                misread(FaultCondition { index: from, ..FaultCondition::default() }),
-            );
+            let from = [first, usize::MAX];
+            self.add("from an element on", at, stale(1, place!(index: from)));
+            self.add("operand misread from an element on", at, misread(place!(index: from)));
         }
     }
 
     /// Draws channels, from an index on and single.
     fn channels(&mut self, range: &Range) {
-        let of = |channels| FaultCondition { of_each: Some((LIST.to_owned(), channels)), ..FaultCondition::default() };
+        let of = |channels: [usize; 2]| place!(of_each: (LIST.to_owned(), channels));
         for first in CHANNELS.map(|power| 1usize << power).filter(|first| (*first as f64) < range.hi) {
             let at = ("", "", first as u64);
             self.add("from a channel on", at, stale(1, of([first, usize::MAX])));
@@ -239,7 +211,7 @@ impl Draft<'_> {
             for digits in DIGITS {
                 let distance = [f64::MIN_POSITIVE, 2.0 * 10f64.powi(-digits)];
                 let near = Near { of: [name.clone(), other.clone()], distance };
-                let fault = more(FaultCondition { near_a_power: Some(near), ..FaultCondition::default() });
+                let fault = more(place!(near_a_power: near));
                 let names = format!("{name}, {other}");
                 self.add("two scales nearly a power of two apart", (&names, "digits", digits as u64), fault);
             }
@@ -249,34 +221,27 @@ impl Draft<'_> {
     /// Draws single calls of a process, and periodic calls.
     fn calls(&mut self) {
         for call in [2, 3, 10, 100] {
-            let place = FaultCondition { batches: Some([call, call]), ..FaultCondition::default() };
+            let place = place!(batches: [call, call]);
             self.add("one call", ("", "", call), more(place));
         }
         for calls in EACH {
-            let place = FaultCondition { batches_mod: Some([calls, calls / 2]), ..FaultCondition::default() };
+            let place = place!(batches_mod: [calls, calls / 2]);
             self.add("one of so many calls", ("", "", calls), more(place));
         }
         for power in POWERS.step_by(2).filter(|power| *power <= 8) {
             let first = 1usize << power;
-            let place = || FaultCondition { index: Some([first, usize::MAX]), ..FaultCondition::default() };
-            let fault = Fault::InResults(Strike { place: place(), moved: None, left: true });
+            let from = [first, usize::MAX];
+            let fault = Fault::InResults(Strike { place: place!(index: from), moved: None, left: true });
             self.add("what the last call left, from an element on", ("", "", first as u64), fault);
             for (family, since) in [("after a larger call", Since::Larger), ("after a smaller call", Since::Smaller)] {
-                self.add(
-                    family,
-                    ("", "from element", first as u64),
-                    more(FaultCondition { since: Some(since), ..place() }),
-                );
+                self.add(family, ("", "from element", first as u64), more(place!(index: from, since: since)));
             }
         }
     }
 
     /// Draws sizes, from a value on and single.
     fn sizes(&mut self, name: &str, range: &Range) {
-        let of = |range: [f64; 2]| FaultCondition {
-            parameters: BTreeMap::from([(name.to_owned(), range)]),
-            ..FaultCondition::default()
-        };
+        let of = |range: [f64; 2]| place!(parameters: BTreeMap::from([(name.to_owned(), range)]));
         for first in POWERS.map(|power| (1u64 << power) + 1).filter(|first| *first as f64 <= 2.0 * range.hi) {
             self.add("a size at least", (name, "at least", first), more(of([first as f64, f64::MAX])));
         }
@@ -286,8 +251,7 @@ impl Draft<'_> {
 
     fn zero_point(&mut self, name: &str, range: &Range) {
         let one = self.between(range.lo.max(-128.0), range.hi.min(255.0));
-        let place =
-            FaultCondition { parameters: BTreeMap::from([(name.to_owned(), [one, one])]), ..FaultCondition::default() };
+        let place = place!(parameters: BTreeMap::from([(name.to_owned(), [one, one])]));
         self.add("one zero point", (name, "", 0), more(place));
     }
 
@@ -301,7 +265,7 @@ impl Draft<'_> {
             let place = f64::from(below(self.rng, 1 << 20)) / f64::from(1 << 20);
             let first = range.lo * (range.hi / range.lo).powf(place) / ratio.sqrt();
             let place = BTreeMap::from([(name.to_owned(), [first, first * ratio])]);
-            let fault = more(FaultCondition { parameters: place, ..FaultCondition::default() });
+            let fault = more(place!(parameters: place));
             self.add("an interval of scales", (name, "percent", percent), fault);
         }
     }
@@ -310,13 +274,13 @@ impl Draft<'_> {
     fn coincidences(&mut self, parameters: &BTreeMap<String, Range>) {
         for [(name, range), (other, theirs)] in pairs(parameters) {
             if range.lo.max(theirs.lo) <= range.hi.min(theirs.hi) {
-                let place = FaultCondition { equal: vec![name.clone(), other.clone()], ..FaultCondition::default() };
+                let place = place!(equal: vec![name.clone(), other.clone()]);
                 self.add("two parameters alike", (&format!("{name}, {other}"), "", 0), more(place));
             }
         }
-        let within = |all: &[(&String, &Range)], range: [f64; 2]| FaultCondition {
-            parameters: all.iter().map(|(name, _)| ((*name).clone(), range)).collect(),
-            ..FaultCondition::default()
+        let within = |all: &[(&String, &Range)], range: [f64; 2]| {
+            let parameters: BTreeMap<_, _> = all.iter().map(|(name, _)| ((*name).clone(), range)).collect();
+            place!(parameters: parameters)
         };
         let zero_points = of_kind(parameters, Meaning::ZeroPoint);
         if zero_points.iter().all(|(_, range)| range.lo <= 0.0 && 0.0 <= range.hi) && zero_points.len() > 1 {
@@ -333,7 +297,7 @@ impl Draft<'_> {
 
     /// Draws calls after a call with a changed parameter or two exchanged parameters, and calls with the parameters of the last call but one.
     fn history(&mut self, parameters: &BTreeMap<String, Range>) {
-        let of = |since| more(FaultCondition { since: Some(since), ..FaultCondition::default() });
+        let of = |since: Since| more(place!(since: since));
         for (name, range) in parameters {
             if range.lo < range.hi {
                 let fault = of(Since::Changed(name.clone()));
@@ -355,8 +319,7 @@ impl Draft<'_> {
         let axes = (0..axes).filter(|_| axes > 1).map(|axis| (Along::Axis(axis), "axis", axis));
         for (along, unit, at) in blocks.chain(axes) {
             for (family, are) in Likeness::ALL {
-                let place =
-                    FaultCondition { slices: Some(Slices { operand, along, are }), ..FaultCondition::default() };
+                let place = place!(slices: Slices { operand, along, are });
                 self.add(family, (name, unit, at as u64), more(place));
             }
         }
@@ -364,7 +327,7 @@ impl Draft<'_> {
 
     /// Draws a single result, or an interval of results.
     fn results(&mut self, range: &Range) {
-        let place = |value| FaultCondition { value: Some(value), ..FaultCondition::default() };
+        let place = |value: [i32; 2]| place!(value: value);
         for (end, value) in [("least", range.lo as i32), ("greatest", range.hi as i32)] {
             self.add("the end of the results", (end, "", 0), more(place([value, value])));
         }
@@ -373,7 +336,7 @@ impl Draft<'_> {
 
     /// Draws a single element of the first operand, or an interval of elements.
     fn inputs(&mut self, range: &Range) {
-        let place = |input| FaultCondition { input: Some(input), ..FaultCondition::default() };
+        let place = |input: [i32; 2]| place!(input: input);
         self.within(range, ["one value of an element", "an interval of elements"], place);
     }
 

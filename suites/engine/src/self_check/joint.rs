@@ -2,7 +2,7 @@
 //! an axis of a tensor of some rank, on a result at a bound of a narrow range, on a result at which a float becomes infinite.
 
 use crate::operation::meaning::{Meaning, meaning};
-use crate::self_check::condition::FaultCondition;
+use crate::self_check::condition::{FaultCondition, place};
 use crate::self_check::families::{Draft, more};
 use crate::self_check::fault_spans::{FaultSpans, Range, of_kind, pairs};
 use std::collections::BTreeMap;
@@ -32,7 +32,7 @@ impl Draft<'_> {
         self.axes(&seen.parameters);
         self.bounds(&seen.parameters);
         for word in &seen.edges {
-            let place = FaultCondition { value: Some([*word, *word]), ..FaultCondition::default() };
+            let place = place!(value: [*word, *word]);
             self.add("a result where a float becomes infinite", ("word", "", *word as u32 as u64), more(place));
         }
     }
@@ -71,12 +71,12 @@ impl Draft<'_> {
             let hi = range.hi.min(theirs.hi);
             let named = |range: [f64; 2]| BTreeMap::from([(one.clone(), range), (other.clone(), range)]);
             for first in TWO.map(|power| (1u64 << power) + 1).filter(|first| *first as f64 <= hi / 2.0) {
-                let place = FaultCondition { parameters: named([first as f64, f64::MAX]), ..FaultCondition::default() };
+                let place = place!(parameters: named([first as f64, f64::MAX]));
                 self.add("two sizes together at least", ("", "", first), more(place));
             }
             for by in BLOCKS.into_iter().filter(|by| *by as f64 <= hi / 2.0) {
                 let whole = BTreeMap::from([one, other].map(|name| (name.clone(), [by, 0])));
-                let place = FaultCondition { parameters_mod: whole, ..FaultCondition::default() };
+                let place = place!(parameters_mod: whole);
                 self.add("two sizes of whole blocks", ("", "of", by), more(place));
             }
         }
@@ -92,12 +92,11 @@ impl Draft<'_> {
             if let Some((axes, _)) = named("channel.axis") {
                 let axis = self.below(rank as u64);
                 let parameters = BTreeMap::from([at(ranks, of(rank)), at(axes, of(axis))]);
-                let place = FaultCondition { parameters, ..FaultCondition::default() };
+                let place = place!(parameters: parameters);
                 self.add("channels along one axis", ("axes", "", rank as u64), more(place));
             }
             if let Some((counts, _)) = named("blocks.counts.len") {
-                let place =
-                    FaultCondition { parameters: BTreeMap::from([at(counts, of(rank))]), ..FaultCondition::default() };
+                let place = place!(parameters: BTreeMap::from([at(counts, of(rank))]));
                 self.add("blocks of one number of axes", ("axes", "", rank as u64), more(place));
             }
         }
@@ -117,7 +116,7 @@ impl Draft<'_> {
             let bound = if self.below(2) == 0 { least.clone() } else { least.replace(".min", ".max") };
             let width = f64::from(width);
             let parameters = BTreeMap::from([(bits.clone(), [width, width]), (least.clone(), [lowest, lowest])]);
-            let place = FaultCondition { parameters, bound: Some(bound), ..FaultCondition::default() };
+            let place = place!(parameters: parameters, bound: bound);
             self.add("a result at a bound of a narrow range", ("bits", "", width as u64), more(place));
         }
     }

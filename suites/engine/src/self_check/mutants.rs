@@ -137,15 +137,7 @@ struct Seen<P> {
 
 /// Runs a mutant in a lane.
 pub fn check<O: Operation>(mutant: &Mutant<O>, lane: &Lane, seed: u64) -> Result<SelfCheck, UnknownName> {
-    alone::<O>(Subject::Mutant(mutant), lane, seed)
-}
-
-/// Runs a control in a lane.
-pub fn check_control<O: Operation>(control: &Control<O>, lane: &Lane, seed: u64) -> Result<SelfCheck, UnknownName> {
-    alone(Subject::Control(control), lane, seed)
-}
-
-fn alone<O: Operation>(subject: Subject<'_, O>, lane: &Lane, seed: u64) -> Result<SelfCheck, UnknownName> {
+    let subject = Subject::Mutant(mutant);
     let scheme = contract::<O>(subject.kernel())?;
     let specs = trial_specs::<O>(&subject.kernel().contract.domain, seed);
     let trial = Trial::<O>::new(&specs, subject.kernel(), &scheme, seed);
@@ -155,17 +147,7 @@ fn alone<O: Operation>(subject: Subject<'_, O>, lane: &Lane, seed: u64) -> Resul
 /// Subjects of a domain, which share their cases, by scheme; with their places in the list.
 type Schemes<'a, O> = BTreeMap<String, (<O as Operation>::Scheme, Vec<(usize, Subject<'a, O>)>)>;
 
-/// Runs every mutant and every control of an operation in each lane where due: the mutants lane by lane, then the controls.
-pub fn all<O: Operation>(
-    lanes: &[Lane],
-    due: impl Fn(&Lane, &Kernel<O>) -> bool + Sync,
-    seed: u64,
-) -> Result<Vec<SelfCheck>, UnknownName> {
-    let groups: Vec<usize> = (0..groups::<O>()?).collect();
-    Ok(in_order(parallel::try_map(&groups, |at| of_group::<O>(*at, lanes, &due, seed))?.concat()))
-}
-
-/// Sorts self-checks in the order of a run.
+/// Sorts self-checks in the order of a run: the mutants lane by lane, then the controls.
 pub fn in_order(mut checks: Vec<Placed>) -> Vec<SelfCheck> {
     checks.sort_by_key(|(place, _)| *place);
     checks.into_iter().map(|(_, check)| check).collect()

@@ -1,7 +1,6 @@
 //! Tokens of MLIR text: words, integers and floating-point literals, separated by blanks and `//` comments.
 
-use super::error::Fault;
-use super::rule::Rule;
+use super::error::{Fault, INTEGER_TOO_LARGE, expected};
 use super::spans::Span;
 
 /// Position in a text.
@@ -57,12 +56,12 @@ impl<'a> Cursor<'a> {
     }
 
     /// Consumes `wanted` after blanks, or returns the rule that it is expected.
-    pub(super) fn expect(&mut self, wanted: &str, what: &'static str) -> Result<(), Fault> {
-        if self.eat(wanted) { Ok(()) } else { Err(self.fault(Rule::Expected(what))) }
+    pub(super) fn expect(&mut self, wanted: &str, what: &str) -> Result<(), Fault> {
+        if self.eat(wanted) { Ok(()) } else { Err(self.fault(expected(what))) }
     }
 
     /// Returns the fault that the next character breaks `rule`.
-    pub(super) fn fault(&mut self, rule: Rule) -> Fault {
+    pub(super) fn fault(&mut self, rule: impl Into<String>) -> Fault {
         let at = self.here();
         let length = self.rest().chars().next().map_or(0, char::len_utf8);
         Fault::new(rule, at..at + length)
@@ -101,12 +100,12 @@ impl<'a> Cursor<'a> {
         let digits = hexadecimal.unwrap_or_else(|| self.digits().0);
         let span = self.since(start);
         if digits.is_empty() || self.next_is(|c| c == '.') {
-            return Err(Fault::new(Rule::Expected("integer value"), start..span.end.max(start)));
+            return Err(Fault::new(expected("integer value"), start..span.end.max(start)));
         }
         let radix = if hexadecimal.is_some() { 16 } else { 10 };
         let magnitude = i128::from_str_radix(digits, radix).ok();
         let value = magnitude.and_then(|m| i64::try_from(if negative { -m } else { m }).ok());
-        value.map(|value| (value, span.clone())).ok_or_else(|| Fault::new(Rule::IntegerTooLarge, span))
+        value.map(|value| (value, span.clone())).ok_or_else(|| Fault::new(INTEGER_TOO_LARGE, span))
     }
 
     /// Consumes `0x` and returns the digits after it; `None` if no digit follows.
@@ -126,26 +125,34 @@ impl<'a> Cursor<'a> {
         let digits_at = self.here();
         if let Some(digits) = self.hexadecimal() {
             let span = self.since(start);
-            return match u64::from_str_radix(digits, 16) {
-                _ if self.next_is(|c| c == '.') => Err(Fault::new(Rule::NoBits, span)),
-                _ if negative => Err(Fault::new(Rule::NegativeBits, span)),
-                Ok(bits) => Ok((f64::from_bits(bits), span)),
-                Err(_) => Err(Fault::new(Rule::TooManyBits, span)),
+            let rule = match u64::from_str_radix(digits, 16) {
+                // Such as `0x1.8p3`.
+                _ if self.next_is(|c| c == '.') => {
+                    "hexadecimal float literal is the bits of a double, without a dot or an exponent"
+                }
+                _ if negative => "hexadecimal float literal should not have a leading minus",
+                Ok(bits) => return Ok((f64::from_bits(bits), span)),
+                Err(_) => {
+                    "hexadecimal float constant out of range for type: it is the bits of a double, at most 16 digits"
+                }
             };
+            return Err(Fault::new(rule, span));
         }
         if self.digits().0.is_empty() {
             self.at = start;
-            return Err(self.fault(Rule::Expected("floating point literal")));
+            return Err(self.fault(expected("floating point literal")));
         }
         if !self.eat_here(".") {
-            return Err(Fault::new(Rule::NoDot, start..self.at));
+            let rule = "unexpected decimal integer literal for a floating point value: add a trailing dot to make the literal \
+                        a float";
+            return Err(Fault::new(rule, start..self.at));
         }
         self.take(|c| c.is_ascii_digit());
         self.exponent();
         let span = self.since(start);
         let magnitude: f64 = self.text[digits_at..self.at]
             .parse()
-            .map_err(|_| Fault::new(Rule::Expected("floating point literal"), span.clone()))?;
+            .map_err(|_| Fault::new(expected("floating point literal"), span.clone()))?;
         Ok((if negative { -magnitude } else { magnitude }, span))
     }
 
@@ -163,6 +170,6 @@ impl<'a> Cursor<'a> {
     /// Checks that only blanks and comments are left.
     pub(super) fn end(&mut self) -> Result<(), Fault> {
         self.here();
-        if self.rest().is_empty() { Ok(()) } else { Err(self.fault(Rule::Trailing)) }
+        if self.rest().is_empty() { Ok(()) } else { Err(self.fault("nothing may follow the type")) }
     }
 }

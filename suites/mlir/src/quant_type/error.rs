@@ -1,28 +1,41 @@
 //! Error with its place, displayed as the text with a caret below.
 
-use super::rule::Rule;
 use super::spans::Span;
+use std::fmt::Display;
 use thiserror::Error;
 
 /// Broken rule and its place, without the text.
 #[derive(Debug)]
 pub(super) struct Fault {
-    pub(super) rule: Rule,
+    pub(super) rule: String,
     pub(super) span: Span,
 }
 
 impl Fault {
-    pub(super) fn new(rule: Rule, span: Span) -> Self {
-        Self { rule, span }
+    pub(super) fn new(rule: impl Into<String>, span: Span) -> Self {
+        Self { rule: rule.into(), span }
     }
+}
+
+/// Rule on an integer beyond int64, or beyond any axis.
+pub(super) const INTEGER_TOO_LARGE: &str = "integer value too large";
+
+/// Returns the rule that another token is expected here.
+pub(super) fn expected(what: &str) -> String {
+    format!("expected {what}")
+}
+
+/// Returns the rule on a part of MLIR that this parser does not support; `instead` describes supported parts.
+pub(super) fn not_supported(name: impl Display, instead: &str) -> String {
+    format!("{name} is not supported: {instead}")
 }
 
 /// Error of a text that is not a type or op, or breaks a rule.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[error("{rule}\n{}", .excerpt)]
 pub struct Error {
-    /// Broken rule.
-    pub rule: Rule,
+    /// Broken rule, in the words of mlir-opt 22.1.8 if it has any. For a text that mlir-opt accepts, the message says how it is read.
+    pub rule: String,
     /// Offending bytes; empty at the end of the text.
     pub span: Span,
     /// Position of the offending character, from 1.

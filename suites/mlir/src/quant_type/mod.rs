@@ -11,7 +11,6 @@ pub mod file;
 mod op;
 mod parse;
 mod print;
-mod rule;
 mod scales;
 mod spans;
 mod uniform;
@@ -21,7 +20,6 @@ pub use error::Error;
 pub use explain::{Dyadic, Explanation, Scale as ExplainedScale};
 pub use op::{Cast, Form, Op};
 pub use print::Spelled;
-pub use rule::Rule;
 pub use tiebreak_impls::quantized::{Expressed, Granularity, Quantized, Scale, Storage};
 
 use cursor::Cursor;

@@ -1,9 +1,8 @@
 //! Parser of ops: `%result = quant.qcast %input : f32 to !quant.uniform<i8:f32, 2.0>`.
 
 use super::cursor::Cursor;
-use super::error::Fault;
+use super::error::{Fault, expected, not_supported};
 use super::parse::{self, Parsed};
-use super::rule::Rule;
 use super::spans::Located;
 use super::{Element, Type, verify};
 use tiebreak_oracle::names::unknown;
@@ -133,18 +132,16 @@ fn cast(cursor: &mut Cursor<'_>) -> Parsed<Cast> {
     let names = Cast::ALL.map(Cast::name);
     match Cast::ALL.into_iter().find(|cast| cast.name() == word) {
         Some(cast) => Ok(cast),
-        None if word.starts_with("quant.uniform") => {
-            Err(Fault::new(Rule::Expected("'!' in front of quant.uniform"), span))
-        }
-        None if word.is_empty() => Err(cursor.fault(Rule::Expected("an op: quant.qcast, quant.dcast or quant.scast"))),
-        None => Err(Fault::new(Rule::Unknown(unknown("op", word, names)), span)),
+        None if word.starts_with("quant.uniform") => Err(Fault::new(expected("'!' in front of quant.uniform"), span)),
+        None if word.is_empty() => Err(cursor.fault(expected("an op: quant.qcast, quant.dcast or quant.scast"))),
+        None => Err(Fault::new(unknown("op", word, names).to_string(), span)),
     }
 }
 
 /// Parses a name after a `%`.
 fn name(cursor: &mut Cursor<'_>) -> Parsed<String> {
     match cursor.word_here() {
-        "" => Err(cursor.fault(Rule::Expected("the name of a value after '%'"))),
+        "" => Err(cursor.fault(expected("the name of a value after '%'"))),
         name => Ok(name.to_owned()),
     }
 }
@@ -155,14 +152,13 @@ fn custom(cursor: &mut Cursor<'_>) -> Parsed<(String, Located, Located)> {
     let operand = name(cursor)?;
     cursor.here();
     if cursor.next_is(|c| c == '{') {
-        let instead = "write the op without attributes";
-        return Err(cursor.fault(Rule::NotSupported { name: "an attribute".to_owned(), instead }));
+        return Err(cursor.fault(not_supported("an attribute", "write the op without attributes")));
     }
     cursor.expect(":", "':' and the type of the operand")?;
     let input = parse::located(cursor)?;
     let mut ahead = *cursor;
     if ahead.word().0 != "to" {
-        return Err(cursor.fault(Rule::Expected("'to' and the type of the result")));
+        return Err(cursor.fault(expected("'to' and the type of the result")));
     }
     *cursor = ahead;
     Ok((operand, input, parse::located(cursor)?))

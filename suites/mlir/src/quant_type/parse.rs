@@ -1,8 +1,7 @@
 //! Parser of types.
 
 use super::cursor::Cursor;
-use super::error::Fault;
-use super::rule::Rule;
+use super::error::{Fault, expected, not_supported};
 use super::spans::{Located, Parts, Span};
 use super::uniform::{EXPRESSED, is_other_float, quantized};
 use super::verify;
@@ -47,13 +46,13 @@ fn tensor(cursor: &mut Cursor<'_>) -> Parsed<(Type, Vec<Span>, Parts)> {
     let mut ahead = *cursor;
     let (word, span) = ahead.word();
     if ["tensor", "vector", "memref"].contains(&word) {
-        return Err(Fault::new(Rule::TensorElement, span));
+        let rule = "invalid tensor element type: it is a quantized type, a floating-point type or a signless integer";
+        return Err(Fault::new(rule, span));
     }
     let (element, parts) = element(cursor)?;
     cursor.here();
     if cursor.next_is(|c| c == ',') {
-        let rule = Rule::NotSupported { name: "a tensor's encoding".to_owned(), instead: "end the tensor with '>'" };
-        return Err(cursor.fault(rule));
+        return Err(cursor.fault(not_supported("a tensor's encoding", "end the tensor with '>'")));
     }
     cursor.expect(">", "'>' in tensor type")?;
     let ty = if unranked { Type::Unranked(element) } else { Type::Ranked { dims, element } };
@@ -71,7 +70,7 @@ fn dimension(cursor: &mut Cursor<'_>) -> Parsed<Option<(Option<u64>, Span)>> {
             return Ok(None);
         }
         let size = digits.parse().ok().filter(|size| i64::try_from(*size).is_ok());
-        Some(size.ok_or_else(|| Fault::new(Rule::Dimension, span))?)
+        Some(size.ok_or_else(|| Fault::new("invalid dimension: it is at most 9223372036854775807", span))?)
     };
     let span = cursor.since(start);
     cursor.expect("x", "'x' in dimension list")?;
@@ -86,7 +85,7 @@ fn element(cursor: &mut Cursor<'_>) -> Parsed<(Element, Parts)> {
     }
     let (word, span) = cursor.word();
     if word.is_empty() {
-        return Err(cursor.fault(Rule::Expected("a type: !quant.uniform<...>, tensor<...>, f32, i8, ...")));
+        return Err(cursor.fault(expected("a type: !quant.uniform<...>, tensor<...>, f32, i8, ...")));
     }
     if let Some(format) = Expressed::ALL.into_iter().find(|format| format.name() == word) {
         return Ok((Element::Float(format), Parts::default()));
@@ -94,10 +93,7 @@ fn element(cursor: &mut Cursor<'_>) -> Parsed<(Element, Parts)> {
     let number = |prefix: &str| word.strip_prefix(prefix).filter(|n| n.bytes().all(|b| b.is_ascii_digit()));
     match number("i").filter(|n| !n.is_empty()).map(str::parse::<u32>) {
         Some(Ok(bits @ 1..=MAX_INTEGER)) => Ok((Element::Integer(bits), Parts::default())),
-        Some(_) => {
-            let instead = "an integer has 1 to 16777215 bits";
-            Err(Fault::new(Rule::NotSupported { name: word.to_owned(), instead }, span))
-        }
+        Some(_) => Err(Fault::new(not_supported(word, "an integer has 1 to 16777215 bits"), span)),
         None => Err(Fault::new(no_element(word, number("si").or(number("ui"))), span)),
     }
 }
@@ -106,14 +102,14 @@ fn element(cursor: &mut Cursor<'_>) -> Parsed<(Element, Parts)> {
 const MAX_INTEGER: u32 = (1 << 24) - 1;
 
 /// Returns the rule that an unsupported element type breaks; `signed` is the width of an `siN` or `uiN`.
-fn no_element(word: &str, signed: Option<&str>) -> Rule {
-    let not_supported = |instead| Rule::NotSupported { name: word.to_owned(), instead };
+fn no_element(word: &str, signed: Option<&str>) -> String {
     match signed.filter(|width| !width.is_empty()) {
-        Some(_) => not_supported("an integer is signless, such as i8"),
-        None if is_other_float(word) => not_supported(EXPRESSED),
+        Some(_) => not_supported(word, "an integer is signless, such as i8"),
+        None if is_other_float(word) => not_supported(word, EXPRESSED),
         None if ["vector", "memref", "index", "none", "complex", "tuple"].contains(&word) => {
-            not_supported("a value is a scalar or a tensor, of a quantized, floating-point or signless integer type")
+            let instead = "a value is a scalar or a tensor, of a quantized, floating-point or signless integer type";
+            not_supported(word, instead)
         }
-        None => Rule::Unknown(unknown("type", word, TYPES)),
+        None => unknown("type", word, TYPES).to_string(),
     }
 }

@@ -3,7 +3,6 @@
 use super::cursor::Cursor;
 use super::error::Fault;
 use super::parse::Parsed;
-use super::rule::Rule;
 use super::spans::Span;
 use super::verify;
 use super::{Expressed, Scale, Storage};
@@ -28,15 +27,16 @@ impl Scales {
 
     /// `, {1.0, 2.0:3}`
     pub(super) fn list(&mut self, cursor: &mut Cursor<'_>, span: &mut Span) -> Parsed<Vec<usize>> {
-        self.after_comma(cursor, span, 1, &Rule::Nested)
+        let deeper = "scales of one axis are one list, without inner braces (mlir-opt accepts them and flattens)";
+        self.after_comma(cursor, span, 1, deeper)
     }
 
     /// `, {{1.0, 2.0}, {3.0, 4.0:-5}}`. Returns the number of entries at each depth of braces.
     pub(super) fn tensor(&mut self, cursor: &mut Cursor<'_>, span: &mut Span) -> Parsed<Vec<usize>> {
-        self.after_comma(cursor, span, DEPTH, &Rule::TooDeep(DEPTH))
+        self.after_comma(cursor, span, DEPTH, &format!("more than {DEPTH} braces inside one another"))
     }
 
-    fn after_comma(&mut self, c: &mut Cursor<'_>, span: &mut Span, depth: usize, deeper: &Rule) -> Parsed<Vec<usize>> {
+    fn after_comma(&mut self, c: &mut Cursor<'_>, span: &mut Span, depth: usize, deeper: &str) -> Parsed<Vec<usize>> {
         c.expect(",", "',' and the scales")?;
         let start = c.here();
         c.expect("{", "'{' and the scales")?;
@@ -46,13 +46,13 @@ impl Scales {
     }
 
     /// Parses the rest after a `{`, including its `}`. At most `depth` braces are nested.
-    fn braces(&mut self, cursor: &mut Cursor<'_>, depth: usize, deeper: &Rule) -> Parsed<Vec<usize>> {
+    fn braces(&mut self, cursor: &mut Cursor<'_>, depth: usize, deeper: &str) -> Parsed<Vec<usize>> {
         let mut count = 0;
         let mut inner: Option<Vec<usize>> = None;
         loop {
             let start = cursor.here();
             if depth == 1 && cursor.next_is(|c| c == '{') {
-                return Err(cursor.fault(deeper.clone()));
+                return Err(cursor.fault(deeper));
             }
             let below = if cursor.eat("{") {
                 self.braces(cursor, depth - 1, deeper)?
@@ -62,7 +62,8 @@ impl Scales {
             };
             count += 1;
             if inner.get_or_insert_with(|| below.clone()) != &below {
-                return Err(Fault::new(Rule::Ragged, cursor.since(start)));
+                let rule = "tensor literal is invalid; ranks are not consistent between elements";
+                return Err(Fault::new(rule, cursor.since(start)));
             }
             if !cursor.eat(",") {
                 cursor.expect("}", "'}' after the scales")?;
@@ -74,10 +75,7 @@ impl Scales {
     /// `1.0`, `1.0:3`
     pub(super) fn one(&mut self, cursor: &mut Cursor<'_>) -> Parsed<()> {
         let (scale, span) = cursor.float()?;
-        match verify::scale(scale, self.expressed) {
-            Err(Rule::ScaleDenormal { .. }) if cursor.denormal_scales => {}
-            checked => checked.map_err(|rule| Fault::new(rule, span.clone()))?,
-        }
+        verify::scale(scale, self.expressed, cursor.denormal_scales).map_err(|rule| Fault::new(rule, span.clone()))?;
         // A missing zero point is 0, which can also be out of bounds.
         let (zero_point, span) = if cursor.eat(":") { cursor.integer()? } else { (0, span) };
         verify::zero_point(zero_point, self.storage, &self.bounds).map_err(|rule| Fault::new(rule, span))?;

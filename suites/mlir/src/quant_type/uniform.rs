@@ -1,9 +1,8 @@
 //! Parser of `!quant.uniform<...>`.
 
 use super::cursor::Cursor;
-use super::error::Fault;
+use super::error::{Fault, INTEGER_TOO_LARGE, expected, not_supported};
 use super::parse::Parsed;
-use super::rule::Rule;
 use super::scales::Scales;
 use super::spans::{Parts, Span};
 use super::{Expressed, Granularity, Quantized, Storage};
@@ -26,17 +25,17 @@ pub(super) fn quantized(cursor: &mut Cursor<'_>) -> Parsed<(Quantized, Parts)> {
     let span = cursor.since(start);
     match name {
         "quant.uniform" if cursor.eat_here("<") => uniform(cursor),
-        "quant.uniform" => Err(cursor.fault(Rule::Expected("'<' right after !quant.uniform"))),
+        "quant.uniform" => Err(cursor.fault(expected("'<' right after !quant.uniform"))),
         "quant.any" | "quant.calibrated" => {
             let instead = "it has no scale; only !quant.uniform<...> says what a stored value stands for";
-            Err(Fault::new(Rule::NotSupported { name: format!("!{name}"), instead }, span))
+            Err(Fault::new(not_supported(format_args!("!{name}"), instead), span))
         }
         _ => match name.strip_prefix("quant.").filter(|name| !name.is_empty()) {
             Some(name) => {
                 let known = ["uniform", "any", "calibrated"];
-                Err(Fault::new(Rule::Unknown(unknown("quantized type", name, known)), span.start + 7..span.end))
+                Err(Fault::new(unknown("quantized type", name, known).to_string(), span.start + 7..span.end))
             }
-            None => Err(Fault::new(Rule::Expected("!quant.uniform<...>"), span)),
+            None => Err(Fault::new(expected("!quant.uniform<...>"), span)),
         },
     }
 }
@@ -71,20 +70,26 @@ fn uniform(cursor: &mut Cursor<'_>) -> Parsed<(Quantized, Parts)> {
 
 fn storage(cursor: &mut Cursor<'_>) -> Parsed<(Storage, Span)> {
     let (word, span) = cursor.word();
-    let fault = |rule| Err(Fault::new(rule, span.clone()));
+    let fault = |rule: String| Err(Fault::new(rule, span.clone()));
     let letters = word.trim_end_matches(|c: char| c.is_ascii_digit());
     let width = &word[letters.len()..];
     match letters {
-        "" if width.is_empty() => Err(cursor.fault(Rule::Expected("a storage type, such as i8 or u8"))),
-        "i" | "u" if width.is_empty() => fault(Rule::StorageWidth),
+        "" if width.is_empty() => Err(cursor.fault(expected("a storage type, such as i8 or u8"))),
+        "i" | "u" if width.is_empty() => fault(expected("storage type width, such as i8 or u8")),
         "i" | "u" => match width.parse() {
             Ok(bits @ 1..=32) => Ok((Storage { bits, signed: letters == "i" }, span)),
-            _ => fault(Rule::StorageSize(width.to_owned())),
+            _ => fault(format!("illegal storage type size: {width}; it is 1 to 32")),
         },
         "si" | "ui" if !width.is_empty() => {
-            fault(Rule::Signless(word.to_owned(), format!("{}{width}", if letters == "si" { 'i' } else { 'u' })))
+            let signless = if letters == "si" { 'i' } else { 'u' };
+            fault(format!(
+                "{word} is not signless: write {signless}{width} (mlir-opt accepts it as a storage type and prints \
+                 {signless}{width}; no scast takes such a type)"
+            ))
         }
-        _ => fault(Rule::StoragePrefix),
+        _ => fault(
+            "illegal storage type prefix: a storage type is `i` or `u` and its width, such as i8 or u8".to_owned(),
+        ),
     }
 }
 
@@ -96,15 +101,18 @@ fn bounds(cursor: &mut Cursor<'_>, storage: Storage) -> Parsed<RangeInclusive<i6
     }
     let (min, min_span) = cursor.integer()?;
     if min < least {
-        return Err(Fault::new(Rule::Minimum { min, storage: storage.name(), least }, min_span));
+        let rule = format!("illegal storage type minimum: {min}; {} begins at {least}", storage.name());
+        return Err(Fault::new(rule, min_span));
     }
     cursor.expect(":", "':' between the storage bounds")?;
     let (max, max_span) = cursor.integer()?;
     if max > most {
-        return Err(Fault::new(Rule::Maximum { max, storage: storage.name(), most }, max_span));
+        let rule = format!("illegal storage type maximum: {max}; {} ends at {most}", storage.name());
+        return Err(Fault::new(rule, max_span));
     }
     if min >= max {
-        return Err(Fault::new(Rule::Bounds(min, max), min_span.start..max_span.end));
+        let rule = format!("illegal storage min and storage max: ({min}:{max}); the minimum must be below the maximum");
+        return Err(Fault::new(rule, min_span.start..max_span.end));
     }
     cursor.expect(">", "'>' after the storage bounds")?;
     Ok(min..=max)
@@ -113,14 +121,14 @@ fn bounds(cursor: &mut Cursor<'_>, storage: Storage) -> Parsed<RangeInclusive<i6
 fn expressed(cursor: &mut Cursor<'_>) -> Parsed<(Expressed, Span)> {
     let (word, span) = cursor.word();
     if word.is_empty() {
-        return Err(cursor.fault(Rule::Expected("an expressed type: f16, bf16, f32 or f64")));
+        return Err(cursor.fault(expected("an expressed type: f16, bf16, f32 or f64")));
     }
     if let Some(format) = Expressed::ALL.into_iter().find(|format| format.name() == word) {
         return Ok((format, span));
     }
     let rule = match is_other_float(word) {
-        true => Rule::NotSupported { name: word.to_owned(), instead: EXPRESSED },
-        false => Rule::NotFloat(word.to_owned()),
+        true => not_supported(word, EXPRESSED),
+        false => format!("invalid kind of type specified: {EXPRESSED}, not {word}"),
     };
     Err(Fault::new(rule, span))
 }
@@ -128,11 +136,11 @@ fn expressed(cursor: &mut Cursor<'_>) -> Parsed<(Expressed, Span)> {
 fn axis(cursor: &mut Cursor<'_>) -> Parsed<(usize, Span)> {
     let (axis, span) = cursor.integer()?;
     if axis < 0 {
-        return Err(Fault::new(Rule::Axis(axis), span));
+        return Err(Fault::new(format!("illegal quantized dimension: {axis}; an axis is 0 or more"), span));
     }
     match i32::try_from(axis).ok().and_then(|axis| usize::try_from(axis).ok()) {
         Some(axis) => Ok((axis, span)),
-        None => Err(Fault::new(Rule::IntegerTooLarge, span)),
+        None => Err(Fault::new(INTEGER_TOO_LARGE, span)),
     }
 }
 
@@ -145,13 +153,14 @@ fn blocks(cursor: &mut Cursor<'_>, spans: &mut Vec<Span>) -> Parsed<Vec<(usize, 
     loop {
         let (axis, span) = axis(cursor)?;
         if sizes.iter().any(|(other, _)| *other == axis) {
-            return Err(Fault::new(Rule::AxisTwice(axis), span));
+            let rule = format!("quantized dimension {axis} given twice (mlir-opt accepts it)");
+            return Err(Fault::new(rule, span));
         }
         cursor.expect(":", "':' and the size of a block")?;
         let (size, size_span) = cursor.integer()?;
         match usize::try_from(size) {
             Ok(size @ 1..) => sizes.push((axis, size)),
-            _ => return Err(Fault::new(Rule::BlockSize(size), size_span)),
+            _ => return Err(Fault::new(format!("illegal block size: {size}; it is 1 or more"), size_span)),
         }
         spans.push(span);
         if !cursor.eat(",") {

@@ -5,7 +5,7 @@
 
 use super::error::Fault;
 use super::op::Cast;
-use super::rule::Rule;
+use super::print::{literal, six_digits};
 use super::spans::{Located, Parts, Span};
 use super::{Element, Expressed, Granularity, Quantized, Storage, Type};
 use std::ops::RangeInclusive;
@@ -17,32 +17,46 @@ fn limits(format: Format) -> [f64; 3] {
     [1, normal, format.largest()].map(|bits| format.decode(bits).finite().map_or(f64::NAN, |value| value.to_f64()))
 }
 
-/// Checks that a scale is a positive normal number in the range of the expressed type.
-pub(super) fn scale(scale: f64, expressed: Expressed) -> Result<(), Rule> {
+/// Checks that a scale is a positive number in the range of the expressed type; unless `denormal`, a normal one. Its bits can be those of a NaN.
+pub(super) fn scale(scale: f64, expressed: Expressed, denormal: bool) -> Result<(), String> {
     let [least, normal, most] = limits(super::format(expressed));
     if scale.is_nan() {
-        Err(Rule::ScaleNan)
+        Err("scale is NaN (mlir-opt accepts it): a scale is a positive number".to_owned())
     } else if scale < least || scale > most {
-        Err(Rule::ScaleRange { scale, expressed: expressed.name(), least, most })
-    } else if scale < normal {
-        Err(Rule::ScaleDenormal { scale, expressed: expressed.name(), least: normal })
+        let [scale, least, most] = [scale, least, most].map(six_digits);
+        let expressed = expressed.name();
+        Err(format!("scale {scale} out of expressed type range [{least}, {most}] of {expressed}; a scale is positive"))
+    } else if scale < normal && !denormal {
+        let ([scale, normal], expressed) = ([scale, normal].map(literal), expressed.name());
+        Err(format!(
+            "scale {scale} is denormal in {expressed}, whose smallest normal number is {normal} (mlir-opt accepts it)"
+        ))
     } else {
         Ok(())
     }
 }
 
 /// Checks that a zero point is a stored value.
-pub(super) fn zero_point(zero_point: i64, storage: Storage, bounds: &RangeInclusive<i64>) -> Result<(), Rule> {
+pub(super) fn zero_point(zero_point: i64, storage: Storage, bounds: &RangeInclusive<i64>) -> Result<(), String> {
     let (least, most) = storage.range().into_inner();
     let (min, max) = (*bounds.start(), *bounds.end());
     if !(least..=most).contains(&zero_point) {
+        // mlir-opt keeps the low bits.
         let low = zero_point & ((1 << storage.bits) - 1);
         let truncated = if low > most { low - (1 << storage.bits) } else { low };
         let storage = storage.name();
-        return Err(Rule::ZeroPointStorage { zero_point, storage, least, most, truncated });
+        return Err(format!(
+            "zero point {zero_point} outside the storage type {storage}, {least} to {most} (mlir-opt accepts it; its \
+             lowering truncates it to {truncated})"
+        ));
     }
     if !bounds.contains(&zero_point) {
-        return Err(Rule::ZeroPointBounds { zero_point, min, max, clamped: zero_point.clamp(min, max) });
+        // Clamping never returns such a stored value.
+        let clamped = zero_point.clamp(min, max);
+        return Err(format!(
+            "zero point {zero_point} outside the storage bounds {min}:{max}: real 0 would be stored as {clamped} \
+             (mlir-opt accepts it)"
+        ));
     }
     Ok(())
 }
@@ -52,27 +66,40 @@ pub(super) fn bare(element: &Element, parts: &Parts) -> Result<(), Fault> {
     let Element::Uniform(Quantized { granularity: Granularity::Blocks { sizes, counts }, .. }) = element else {
         return Ok(());
     };
-    match sizes.iter().position(|(axis, _)| *axis >= counts.len()) {
+    let scales = counts.len();
+    match sizes.iter().position(|(axis, _)| *axis >= scales) {
         Some(at) => {
-            Err(Fault::new(Rule::BlockRank { axis: sizes[at].0, scales: counts.len() }, parts.axes[at].clone()))
+            let axis = sizes[at].0;
+            let rule = format!(
+                "quantized dimension {axis} must be less than the rank of the scales, {scales}, which is that of the \
+                 tensor: write braces {} deep",
+                axis + 1
+            );
+            Err(Fault::new(rule, parts.axes[at].clone()))
         }
         None => Ok(()),
     }
 }
 
-/// Checks that the scales of a tensor fit its dimensions.
+/// Checks that the scales of a tensor fit its dimensions. The rules on channels are the RFC's per-axis integrity: for scalars, for the axis, then for
+/// the number of scales.
 pub(super) fn container(located: &Located) -> Result<(), Fault> {
     let Element::Uniform(uniform) = located.ty.element() else { return Ok(()) };
+    let parts = &located.parts;
     match (&located.ty, &uniform.granularity) {
         (_, Granularity::Layer) | (Type::Unranked(_), Granularity::Channel { .. }) => Ok(()),
         (Type::Scalar(_), Granularity::Channel { .. }) => {
-            Err(Fault::new(Rule::ScalarPerAxis, located.parts.axes[0].clone()))
+            let rule = "scalar types may not use per-axis quantization: the type must be the element type of a tensor";
+            Err(Fault::new(rule, parts.axes[0].clone()))
         }
         (Type::Scalar(_), Granularity::Blocks { .. }) => {
-            Err(Fault::new(Rule::ScalarBlocks, located.parts.scales.clone()))
+            let rule = "scalar types may not use sub-channel quantization: the type must be the element type of a \
+                        ranked tensor";
+            Err(Fault::new(rule, parts.scales.clone()))
         }
         (Type::Unranked(_), Granularity::Blocks { .. }) => {
-            Err(Fault::new(Rule::UnrankedBlocks, located.parts.scales.clone()))
+            let rule = "tensor containing the sub-channel quantized type must be ranked";
+            Err(Fault::new(rule, parts.scales.clone()))
         }
         (Type::Ranked { dims, .. }, Granularity::Channel { axis }) => channels(located, uniform, dims, *axis),
         (Type::Ranked { dims, .. }, Granularity::Blocks { sizes, counts }) => blocks(located, dims, sizes, counts),
@@ -82,9 +109,17 @@ pub(super) fn container(located: &Located) -> Result<(), Fault> {
 fn channels(located: &Located, uniform: &Quantized, dims: &[Option<u64>], axis: usize) -> Result<(), Fault> {
     let scales = uniform.scales.len();
     match dims.get(axis) {
-        None => Err(Fault::new(Rule::AxisRank { axis, rank: dims.len() }, located.parts.axes[0].clone())),
+        None => {
+            let rank = dims.len();
+            let rule = format!("quantized dimension must be less than tensor rank: dimension {axis}, rank {rank}");
+            Err(Fault::new(rule, located.parts.axes[0].clone()))
+        }
         Some(Some(size)) if *size != scales as u64 => {
-            Err(Fault::new(Rule::ScaleCount { axis, size: *size, scales }, located.parts.scales.clone()))
+            let rule = format!(
+                "quantized dimension size does not match number of scales: dimension {axis} has size {size}, scales \
+                 {scales}"
+            );
+            Err(Fault::new(rule, located.parts.scales.clone()))
         }
         Some(_) => Ok(()),
     }
@@ -92,32 +127,44 @@ fn channels(located: &Located, uniform: &Quantized, dims: &[Option<u64>], axis: 
 
 fn blocks(located: &Located, dims: &[Option<u64>], sizes: &[(usize, usize)], counts: &[usize]) -> Result<(), Fault> {
     let rank = dims.len();
-    let scales = &located.parts.scales;
+    let span = &located.parts.scales;
     for ((axis, _), span) in sizes.iter().zip(&located.parts.axes) {
         if *axis >= rank {
-            return Err(Fault::new(Rule::BlockAxis { axis: *axis, rank }, span.clone()));
+            let rule = format!("quantized dimension {axis} must be less than tensor rank {rank}");
+            return Err(Fault::new(rule, span.clone()));
         }
     }
     if counts.len() != rank {
-        return Err(Fault::new(Rule::ScaleRank { scales: counts.len(), rank }, scales.clone()));
+        let rule = format!("Rank of scales {} must match the rank of the tensor {rank}", counts.len());
+        return Err(Fault::new(rule, span.clone()));
     }
-    for (axis, (dim, count)) in dims.iter().zip(counts).enumerate() {
+    for (axis, (dim, scales)) in dims.iter().zip(counts).enumerate() {
         let at = sizes.iter().position(|(other, _)| *other == axis);
         let blocks = match (dim, at) {
-            (Some(0), _) => return Err(Fault::new(Rule::BlockZero, located.dims[axis].clone())),
+            (Some(0), _) => {
+                let rule = "tensor dimension size of zero is not allowed with sub-channel quantization";
+                return Err(Fault::new(rule, located.dims[axis].clone()));
+            }
             (_, None) => 1,
             (None, Some(_)) => continue,
             (Some(size), Some(at)) => {
                 let block = sizes[at].1 as u64;
                 if size % block != 0 {
-                    let rule = Rule::BlockDivides { axis, size: *size, block };
+                    let rule = format!(
+                        "tensor dimension size {size} at axis {axis} must be divisible by the corresponding block \
+                         size {block}"
+                    );
                     return Err(Fault::new(rule, located.parts.axes[at].clone()));
                 }
                 size / block
             }
         };
-        if blocks != *count as u64 {
-            return Err(Fault::new(Rule::BlockCount { axis, scales: *count, blocks }, scales.clone()));
+        if blocks != *scales as u64 {
+            let rule = format!(
+                "dimension size {scales} of scales tensor at axis {axis} should match (tensor dimension at axis / \
+                 block sizes at axis) = {blocks}"
+            );
+            return Err(Fault::new(rule, span.clone()));
         }
     }
     Ok(())
@@ -128,17 +175,27 @@ pub(super) fn op(cast: Cast, input: &Located, result: &Located) -> Result<(), Fa
     let op = cast.name();
     for (which, side, wanted) in [("operand", input, cast.operand()), ("result", result, cast.result())] {
         if !wanted.takes(side.ty.element()) {
-            let rule = Rule::Operand { op, which, wanted: wanted.words(), got: side.ty.to_string() };
+            let (wanted, got) = (wanted.words(), &side.ty);
+            let rule = format!("'{op}' op {which} #0 must be scalar or tensor of {wanted}, but got '{got}'");
             return Err(Fault::new(rule, side.span.clone()));
         }
     }
     let (quantized, other) = match (input.ty.uniform(), result.ty.uniform()) {
         (Some(_), None) => (input, result),
         (None, Some(_)) => (result, input),
-        _ => return Err(Fault::new(Rule::OneSide { op }, result.span.clone())),
+        // scast from integer to integer, or from quantized to quantized.
+        _ => {
+            let rule = format!(
+                "'{op}' op failed to verify that input must be integer and result must be quantized, or vice versa"
+            );
+            return Err(Fault::new(rule, result.span.clone()));
+        }
     };
     if let Some(span) = differ(input, result) {
-        return Err(Fault::new(Rule::Shapes { op }, span));
+        let rule = format!(
+            "'{op}' op failed to verify that input and result are both scalars or both tensors with matching shape"
+        );
+        return Err(Fault::new(rule, span));
     }
     if let Some(uniform) = quantized.ty.uniform() {
         elements(uniform, quantized, other.ty.element())?;
@@ -163,11 +220,16 @@ fn differ(input: &Located, result: &Located) -> Option<Span> {
 fn elements(uniform: &Quantized, quantized: &Located, other: &Element) -> Result<(), Fault> {
     match other {
         Element::Float(float) if *float != uniform.expressed => {
-            let rule = Rule::ExpressedType { expressed: uniform.expressed.name(), float: float.name() };
+            let (expressed, float) = (uniform.expressed.name(), float.name());
+            let rule =
+                format!("expressed type in quantized type expected to match float type: {expressed} is not {float}");
             Err(Fault::new(rule, quantized.parts.expressed.clone()))
         }
         Element::Integer(integer) if *integer != uniform.storage.bits => {
-            let rule = Rule::StorageType { storage: uniform.storage.name(), integer: *integer };
+            let storage = uniform.storage.name();
+            let rule = format!(
+                "storage type in quantized type expected to match integer type: {storage} has not the width of i{integer}"
+            );
             Err(Fault::new(rule, quantized.parts.storage.clone()))
         }
         _ => Ok(()),

@@ -3,7 +3,7 @@
 mod agreement;
 mod show;
 
-use super::{Listing, interval_of, print, scheme};
+use super::{Listing, interval_of, scheme, shifts};
 use crate::atlas::examine;
 use crate::parameters::{CORNER_MULTIPLIERS, SHIFTS, read_csv};
 use anyhow::{Result, bail};
@@ -43,15 +43,6 @@ pub(super) struct Args {
 /// Multipliers from the command line.
 #[derive(Clone, Debug)]
 struct Multipliers(Vec<i32>);
-
-fn shifts(text: &str) -> Result<RangeInclusive<i32>, String> {
-    let range = interval_of(text)?;
-    if SHIFTS.contains(range.start()) && SHIFTS.contains(range.end()) {
-        Ok(range)
-    } else {
-        Err("a shift must be in -31..=31, positive = left".to_owned())
-    }
-}
 
 fn multipliers(text: &str) -> Result<Multipliers, String> {
     if text.contains("..") {
@@ -96,9 +87,5 @@ pub(super) fn run(args: &Args) -> Result<()> {
     let progress = ProgressBar::new(channels.len() as u64);
     let atlas = examine(schemes, channels, || progress.inc(1));
     progress.finish_and_clear();
-    print(&match args.format {
-        Listing::Table => show::as_table(&atlas),
-        Listing::Json => serde_json::to_string_pretty(&show::as_json(&atlas))? + "\n",
-        Listing::Csv => show::as_csv(&atlas)?,
-    })
+    args.format.print(|| show::as_table(&atlas), || show::as_json(&atlas), || show::as_csv(&atlas))
 }

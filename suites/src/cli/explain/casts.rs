@@ -1,6 +1,7 @@
 //! `explain quantize` and `explain dequantize`: steps of one value.
 
 use super::show::{Shown, show};
+use super::wanted;
 use crate::cli::{Listing, scheme};
 use crate::dequantize::Dequantize;
 use crate::explain::case::{Wanted, evaluated_line};
@@ -8,7 +9,6 @@ use crate::explain::{cast, dequantize, quantize};
 use crate::floats::shortest;
 use crate::operation::element::bits;
 use crate::operation::{self, Element, Operation, kernels};
-use crate::presented::Presented;
 use crate::quantize::Quantize;
 use crate::quantized::{format, places, read_type};
 use anyhow::{Context, Result, anyhow, bail};
@@ -111,13 +111,8 @@ fn one(shared: &Shared) -> Result<(Quantized, Vec<String>)> {
 }
 
 /// Returns the result that a case names: its type with a single scale, and the input words.
-fn of_case<O: Operation<Params = Params>>(
-    text: &str,
-    schemes: Vec<String>,
-    kernels: &[Found<O>],
-) -> Result<(Quantized, Vec<i32>)> {
-    let kernels = kernels.iter().map(|kernel| kernel.name.to_owned()).collect();
-    let evaluated_line = evaluated_line::<O>(&Wanted { case: text.to_owned(), ty: None, schemes, kernels })?;
+fn of_case<O: Operation<Params = Params>>(wanted: &Wanted) -> Result<(Quantized, Vec<i32>)> {
+    let evaluated_line = evaluated_line::<O>(wanted)?;
     let (at, params) = (evaluated_line.at.unwrap_or(0), &evaluated_line.case.params);
     let element = operation::element::<O>(&evaluated_line.domain, params, 0);
     let words = evaluated_line.case.tensors[0].chunks(element.words()).nth(at).context("--case: it has no input")?;
@@ -150,15 +145,6 @@ fn float(text: &str, format: Format) -> Result<u64> {
     })
 }
 
-impl Shared {
-    /// Explains the case with kernels of the caller's.
-    fn of_caller<O: Presented>(&self, schemes: Vec<String>, kernels: &[Found<O>]) -> Result<()> {
-        let kernels = kernels.iter().map(|kernel| kernel.name.to_owned()).collect();
-        let case = self.case.clone().unwrap_or_default();
-        self.own.explain::<O>(&Wanted { case, ty: None, schemes, kernels }, self.format)
-    }
-}
-
 /// Returns the field with the type or the case.
 fn named(shared: &Shared) -> Vec<(&'static str, Value)> {
     match &shared.case {
@@ -168,14 +154,13 @@ fn named(shared: &Shared) -> Vec<(&'static str, Value)> {
 }
 
 pub(super) fn quantize(args: &ToStored) -> Result<()> {
+    let wanted = wanted(&args.shared.case, &args.scheme, &args.kernel);
     if args.shared.own.is_given() {
-        let schemes = args.scheme.iter().map(to_stored::Scheme::label).collect();
-        return args.shared.of_caller::<Quantize>(schemes, &args.kernel);
+        return args.shared.own.explain::<Quantize>(&wanted, args.shared.format);
     }
     let (quantized, notes, x) = match &args.shared.case {
-        Some(text) => {
-            let schemes = args.scheme.iter().map(to_stored::Scheme::label).collect();
-            let (quantized, words) = of_case::<Quantize>(text, schemes, &args.kernel)?;
+        Some(_) => {
+            let (quantized, words) = of_case::<Quantize>(&wanted)?;
             (quantized, Vec::new(), bits(&words))
         }
         None => {
@@ -197,14 +182,13 @@ pub(super) fn quantize(args: &ToStored) -> Result<()> {
 }
 
 pub(super) fn dequantize(args: &ToFloat) -> Result<()> {
+    let wanted = wanted(&args.shared.case, &args.scheme, &args.kernel);
     if args.shared.own.is_given() {
-        let schemes = args.scheme.iter().map(to_float::Scheme::label).collect();
-        return args.shared.of_caller::<Dequantize>(schemes, &args.kernel);
+        return args.shared.own.explain::<Dequantize>(&wanted, args.shared.format);
     }
     let (quantized, notes, q) = match &args.shared.case {
-        Some(text) => {
-            let schemes = args.scheme.iter().map(to_float::Scheme::label).collect();
-            let (quantized, words) = of_case::<Dequantize>(text, schemes, &args.kernel)?;
+        Some(_) => {
+            let (quantized, words) = of_case::<Dequantize>(&wanted)?;
             let q = Element::Integer(quantized.storage.range()).place(&words);
             (quantized, Vec::new(), q)
         }

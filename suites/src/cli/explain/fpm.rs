@@ -1,6 +1,7 @@
 //! `explain fpm`: steps of one accumulator.
 
 use super::show::{Shown, show};
+use super::wanted;
 use crate::cli::{Listing, int32, scheme};
 use crate::explain::case::{Wanted, evaluated_line};
 use crate::explain::fpm::{Input, explain, find};
@@ -46,16 +47,9 @@ fn kernel(name: &str) -> Result<&'static Kernel, String> {
     find(name).map_err(|unknown| unknown.to_string())
 }
 
-/// Returns the request for a case.
-fn wanted(text: &str, args: &Args) -> Wanted {
-    let schemes = args.scheme.iter().map(Scheme::label).collect();
-    let kernels = args.kernel.iter().map(|kernel| kernel.name.to_owned()).collect();
-    Wanted { case: text.to_owned(), ty: None, schemes, kernels }
-}
-
 /// Returns the input of the result that a case names.
-fn of_case(text: &str, args: &Args) -> Result<Input> {
-    let evaluated_line = evaluated_line::<FixedPointMultiply>(&wanted(text, args))?;
+fn of_case(wanted: &Wanted) -> Result<Input> {
+    let evaluated_line = evaluated_line::<FixedPointMultiply>(wanted)?;
     let at = evaluated_line.at.unwrap_or(0);
     let Params { q, channels } = &evaluated_line.case.params.params;
     let x = evaluated_line.case.tensors[0].get(at).context("--case: it has no accumulator; write x=1000")?;
@@ -63,15 +57,13 @@ fn of_case(text: &str, args: &Args) -> Result<Input> {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
+    let wanted = wanted(&args.case, &args.scheme, &args.kernel);
     if args.own.is_given() {
-        let wanted = wanted(args.case.as_deref().unwrap_or_default(), args);
         return args.own.explain::<FixedPointMultiply>(&wanted, args.format);
     }
-    let given = || {
-        let [x, multiplier, shift] = [args.x, args.multiplier, args.shift].map(Option::unwrap_or_default);
-        Input { x, channel: Channel { multiplier, shift }, q: args.q }
-    };
-    let input = args.case.as_ref().map_or_else(|| Ok(given()), |text| of_case(text, args))?;
+    let [x, multiplier, shift] = [args.x, args.multiplier, args.shift].map(Option::unwrap_or_default);
+    let given = Input { x, channel: Channel { multiplier, shift }, q: args.q };
+    let input = if args.case.is_some() { of_case(&wanted)? } else { given };
     let Input { x, channel: Channel { multiplier, shift }, q } = input;
     let explained = explain(input, &args.scheme, &args.kernel)?;
     let mut input = vec![("x", json!(x)), ("m", json!(multiplier)), ("s", json!(shift))];

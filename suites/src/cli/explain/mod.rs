@@ -7,11 +7,14 @@ mod own;
 mod requantize;
 mod show;
 
+use crate::explain::case::Wanted;
+use crate::operation::NamedScheme;
 use crate::presented::Presented;
 use crate::verify::{Visitor, visit_tensors};
 use anyhow::Result;
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args as _, Command, FromArgMatches, Subcommand};
+use tiebreak_impls::kernel::Kernel;
 
 /// Arguments of `explain`.
 #[derive(Debug, clap::Args)]
@@ -99,6 +102,16 @@ impl Visitor for ByCase<'_> {
         if O::OP == self.op {
             self.ended = case::run::<O>(self.args);
         }
+    }
+}
+
+/// Returns the request for a case with these schemes and kernels; without a case, its text is empty.
+fn wanted<R, D>(case: &Option<String>, schemes: &[impl NamedScheme], kernels: &[&Kernel<R, D>]) -> Wanted {
+    Wanted {
+        case: case.clone().unwrap_or_default(),
+        ty: None,
+        schemes: schemes.iter().map(NamedScheme::label).collect(),
+        kernels: kernels.iter().map(|kernel| kernel.name.to_owned()).collect(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! `explain requantize`: steps of one accumulator with zero point and clamp.
 
 use super::show::{Shown, show};
+use super::wanted;
 use crate::cli::{Listing, int32, interval, scheme};
 use crate::explain::case::{Wanted, evaluated_line};
 use crate::explain::requantize::{explain, kernel};
@@ -55,16 +56,9 @@ fn known(name: &str) -> Result<&'static Kernel, String> {
     kernel(name).map_err(|unknown| unknown.to_string())
 }
 
-/// Returns the request for a case.
-fn wanted(text: &str, args: &Args) -> Wanted {
-    let schemes = args.scheme.iter().map(Scheme::label).collect();
-    let kernels = args.kernel.iter().map(|kernel| kernel.name.to_owned()).collect();
-    Wanted { case: text.to_owned(), ty: args.ty.clone(), schemes, kernels }
-}
-
 /// Returns the accumulator of the result that a case names, with the parameters of its channel.
-fn of_case(text: &str, args: &Args) -> Result<(i32, Parameters)> {
-    let evaluated_line = evaluated_line::<Requantize>(&wanted(text, args))?;
+fn of_case(wanted: &Wanted) -> Result<(i32, Parameters)> {
+    let evaluated_line = evaluated_line::<Requantize>(wanted)?;
     let (at, p) = (evaluated_line.at.unwrap_or(0), &evaluated_line.case.params);
     let acc = evaluated_line.case.tensors[0].get(at).context("--case: it has no accumulator; write x=1000")?;
     let channel = p.channels[at % p.channels.len()];
@@ -79,8 +73,8 @@ fn of_case(text: &str, args: &Args) -> Result<(i32, Parameters)> {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
+    let wanted = Wanted { ty: args.ty.clone(), ..wanted(&args.case, &args.scheme, &args.kernel) };
     if args.own.is_given() {
-        let wanted = wanted(args.case.as_deref().unwrap_or_default(), args);
         return args.own.explain::<Requantize>(&wanted, args.format);
     }
     let given = || {
@@ -88,7 +82,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         let [acc, multiplier, shift] = [args.acc, args.multiplier, args.shift].map(Option::unwrap_or_default);
         (acc, Parameters { channels: vec![(multiplier, shift)], bias: vec![bias], zero_point, min, max })
     };
-    let (acc, parameters) = args.case.as_ref().map_or_else(|| Ok(given()), |text| of_case(text, args))?;
+    let (acc, parameters) = if args.case.is_some() { of_case(&wanted)? } else { given() };
     let explained = explain(acc, &parameters, &args.scheme, &args.kernel)?;
     let Parameters { zero_point, min, max, .. } = parameters;
     let (bias, (multiplier, shift)) = (parameters.bias[0], parameters.channels[0]);

@@ -1,6 +1,6 @@
 //! Output of an explanation as a table, JSON or CSV.
 
-use crate::cli::{Listing, csv_of, print, table};
+use crate::cli::{Listing, csv_of, plain, table};
 use crate::explain::Comparison;
 use crate::explain::sheet::{self, Line, Row, Sheet};
 use crate::fraction::{both, decimal, signed};
@@ -17,16 +17,7 @@ pub(super) struct Shown {
 
 /// Prints an explanation.
 pub(super) fn show(shown: &Shown, format: Listing) -> Result<()> {
-    print(&match format {
-        Listing::Table => as_table(shown),
-        Listing::Json => serde_json::to_string_pretty(&as_json(shown))? + "\n",
-        Listing::Csv => as_csv(shown)?,
-    })
-}
-
-/// Formats a value without quotes around text.
-fn plain(v: &Value) -> String {
-    v.as_str().map_or_else(|| v.to_string(), str::to_owned)
+    format.print(|| as_table(shown), || as_json(shown), || as_csv(shown))
 }
 
 fn as_table(Shown { op, input, sheet }: &Shown) -> String {

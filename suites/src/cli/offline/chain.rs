@@ -2,6 +2,7 @@
 //! separated by `|`; `case` may also be a list. The results of a stage become the first operand that the next case omits.
 //! Only the last stage is judged.
 
+use crate::cli::plain;
 use crate::engine::offline::{Bench, Line};
 use crate::verify::{OPERATIONS, OPS};
 use serde_json::{Value as Json, json};
@@ -95,8 +96,7 @@ fn give(case: &mut Json, tensors: &[&str], results: Vec<Json>) -> Result<(), Str
         Json::String(words) => {
             let has = |name: &str| words.split_whitespace().any(|word| word.split(['=', '[']).next() == Some(name));
             let name = tensors.iter().find(|name| !has(name)).ok_or_else(none)?;
-            let listed: Vec<String> =
-                results.iter().map(|v| v.as_str().map_or_else(|| v.to_string(), str::to_owned)).collect();
+            let listed: Vec<String> = results.iter().map(plain).collect();
             *words += &format!(" {name}=[{}]", listed.join(","));
         }
         _ => return Err("its case is neither a text nor an object".to_owned()),

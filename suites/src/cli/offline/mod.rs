@@ -12,7 +12,7 @@ mod tosa;
 
 pub(super) use onnx::permuted;
 
-use super::{Format, note, print};
+use super::{Format, note, plain, print};
 use crate::engine::offline::{Bench, Cause, Difference, Line, Verdict};
 use crate::operation::CaseError;
 use crate::verify::OPERATIONS;
@@ -55,7 +55,7 @@ fn benches() -> BTreeMap<&'static str, Box<dyn Bench>> {
 }
 
 /// Formats a value as JSON: a number if JSON can express it, otherwise a text such as `inf`.
-fn value(value: &Value) -> Json {
+pub(super) fn value(value: &Value) -> Json {
     match value {
         Value::Integer(v) => json!(v),
         Value::Text(text) => {
@@ -179,11 +179,6 @@ fn judged(benches: &mut BTreeMap<&'static str, Box<dyn Bench>>, lines: &[Numbere
     out
 }
 
-/// Returns the caller's `id` of a line as text.
-fn name(id: &Json) -> String {
-    id.as_str().map_or_else(|| id.to_string(), str::to_owned)
-}
-
 fn difference(first: &Difference) -> Json {
     json!({"at": first.at, "got": value(&first.got), "expected": value(&first.expected)})
 }
@@ -196,7 +191,7 @@ impl Summary {
             Err(error) => {
                 self.refused += 1;
                 if self.reasons.len() < most {
-                    let id = id.map_or_else(String::new, |id| format!(" (id {})", name(id)));
+                    let id = id.map_or_else(String::new, |id| format!(" (id {})", plain(id)));
                     self.reasons.push(format!("  line {number}{id}: {error}\n"));
                 }
                 return json!({"verdict": "refused", "error": error});
@@ -210,7 +205,7 @@ impl Summary {
         };
         self.differ += 1;
         if self.rows.len() < most {
-            let id = id.map_or_else(String::new, name);
+            let id = id.map_or_else(String::new, plain);
             let words = [number.to_string(), id, verdict.differ.to_string(), first.at.to_string()];
             self.rows.push(words.into_iter().chain([first.got.to_string(), first.expected.to_string()]).collect());
         }

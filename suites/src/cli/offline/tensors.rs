@@ -1,5 +1,6 @@
 //! Tensors from files in a line: `@a.npy` or `@all.npz:member` replaces a list. Paths are relative to the file with the lines.
 
+use crate::cli::plain;
 use npyz::{DType, Deserialize, NpyFile, Order, TypeChar};
 use serde_json::{Number, Value as Json, json};
 use std::borrow::Cow;
@@ -38,7 +39,6 @@ fn words(text: &str, base: &Path) -> Result<String, String> {
     let word = |word: &str| {
         let Some((name, file)) = word.split_once("=@") else { return Ok(word.to_owned()) };
         let all = elements(file, base).map_err(|error| format!("{name}: {error}"))?;
-        let plain = |value: &Json| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         Ok(format!("{name}=[{}]", all.iter().map(plain).collect::<Vec<_>>().join(",")))
     };
     text.split_whitespace().map(word).collect::<Result<Vec<String>, String>>().map(|words| words.join(" "))

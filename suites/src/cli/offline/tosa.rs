@@ -52,13 +52,13 @@ fn search(path: &Path, depth: usize, out: &mut Vec<PathBuf>) {
 
 /// Reads the lines of tests. Tests of other operators are left out; a single test of another operator is an error.
 pub(super) fn lines(descriptions: &[PathBuf], root: &Path) -> Result<Vec<Numbered>> {
-    let read: Vec<Result<Lines, Left>> = descriptions.par_iter().map(|path| of_test(path, root)).collect();
+    let read: Vec<Result<Lines, String>> = descriptions.par_iter().map(|path| of_test(path, root)).collect();
     let (mut out, mut left_out) = (Vec::new(), BTreeMap::<String, usize>::new());
     for (path, one) in descriptions.iter().zip(read) {
         match one {
             Ok(lines) => out.extend(lines),
-            Err(Left(why)) if descriptions.len() == 1 => out.push(Err(format!("{}: {why}", path.display()))),
-            Err(Left(why)) => *left_out.entry(why).or_default() += 1,
+            Err(why) if descriptions.len() == 1 => out.push(Err(format!("{}: {why}", path.display()))),
+            Err(why) => *left_out.entry(why).or_default() += 1,
         }
     }
     for (why, count) in left_out {
@@ -70,38 +70,31 @@ pub(super) fn lines(descriptions: &[PathBuf], root: &Path) -> Result<Vec<Numbere
 /// Lines of a test.
 type Lines = Vec<Result<crate::engine::offline::Line, String>>;
 
-/// Reason for leaving a test out.
-struct Left(String);
-
-/// Reads a test: one line for each matrix of a batch, otherwise one line.
-fn of_test(path: &Path, root: &Path) -> Result<Lines, Left> {
+/// Reads a test: one line for each matrix of a batch, otherwise one line. An error is the reason for leaving the test out.
+fn of_test(path: &Path, root: &Path) -> Result<Lines, String> {
     let dir = path.parent().unwrap_or(Path::new("."));
     let name = match dir.strip_prefix(root) {
         Ok(inside) if !inside.as_os_str().is_empty() => inside.display().to_string(),
         _ => dir.display().to_string(),
     };
-    let shown = |error: String| format!("{}: {error}", path.display());
-    let (description, test) = match loaded(path, dir) {
-        Ok(read) => read,
-        Err(Unread::Unsupported(why)) => return Err(Left(why)),
-        Err(Unread::Damaged(why)) => return Ok(vec![Err(shown(why))]),
-    };
-    if description.expected_failure {
-        return Err(Left("it is expected to fail".to_owned()));
-    }
-    let data = Data { test: &test, description: &description, dir };
-    let all = match test.op {
-        Op::Matmul => data.products(),
-        Op::Rescale(attributes) => data.rescaled(attributes).map(|line| vec![line]),
-    };
+    let all = loaded(path, dir).and_then(|(description, test)| {
+        if description.expected_failure {
+            return unsupported("it is expected to fail");
+        }
+        let data = Data { test: &test, description: &description, dir };
+        match test.op {
+            Op::Matmul => data.products(),
+            Op::Rescale(attributes) => data.rescaled(attributes).map(|line| vec![line]),
+        }
+    });
     let numbered = |(at, mut json): (usize, Json)| {
         json["id"] = json!(if at == 0 { name.clone() } else { format!("{name} [{at}]") });
         line(json, Path::new("")).and_then(known)
     };
     match all {
         Ok(all) => Ok(all.into_iter().enumerate().map(numbered).collect()),
-        Err(Unread::Unsupported(why)) => Err(Left(why)),
-        Err(Unread::Damaged(why)) => Ok(vec![Err(shown(why))]),
+        Err(Unread::Unsupported(why)) => Err(why),
+        Err(Unread::Damaged(why)) => Ok(vec![Err(format!("{}: {why}", path.display()))]),
     }
 }
 
@@ -215,17 +208,12 @@ impl Data<'_> {
         if (lhs.element, rhs.element) != (Some(Type::I8), Some(Type::I8)) {
             return unsupported("its operands are not INT8");
         }
+        let operands = format!("operands of {:?} and {:?}", lhs.shape, rhs.shape);
         let ([batches, m, k], [others, depth, n]) = (&lhs.shape[..], &rhs.shape[..]) else {
-            return Err(Unread::Damaged(format!(
-                "operands of {:?} and {:?}; three dimensions are read",
-                lhs.shape, rhs.shape
-            )));
+            return Err(format!("{operands}; three dimensions are read").into());
         };
         if (batches, k) != (others, depth) {
-            return Err(Unread::Damaged(format!(
-                "operands of {:?} and {:?} cannot be multiplied",
-                lhs.shape, rhs.shape
-            )));
+            return Err(format!("{operands} cannot be multiplied").into());
         }
         let (a, b, expected) = (self.values(0)?, self.values(1)?, self.results()?);
         let (lhs_offset, rhs_offset) = (-self.one(2)?, -self.one(3)?);

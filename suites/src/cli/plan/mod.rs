@@ -109,10 +109,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     let units = units.into_iter().enumerate().map(listed).collect();
     let command = line.collect::<Vec<_>>().join(" ");
     let planned = Planned { command, shards, start, longest_shard: longest, units };
-    print(&match args.format {
-        Format::Json => serde_json::to_string_pretty(&planned)? + "\n",
-        Format::Table => shown(&planned),
-    })
+    args.format.print(|| shown(&planned), || &planned)
 }
 
 /// Returns the units of the command with their durations.

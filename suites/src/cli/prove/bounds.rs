@@ -1,6 +1,6 @@
 //! `prove --bounds`: bounds of narrow lanes, differences of casts, and axioms of products, each proved by every installed solver.
 
-use super::super::{Format, print, table};
+use super::super::table;
 use super::{Args, solvers};
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -21,10 +21,7 @@ pub(super) fn run(args: &Args) -> Result<bool> {
     let solvers = solvers()?;
     let names: Vec<Solver> = solvers.iter().map(|(solver, _)| *solver).collect();
     let found = Found { bounds: bounds(&names, args.query_limit)?, axioms: axioms(&names)?, solvers };
-    print(&match args.format {
-        Format::Table => found.as_table(),
-        Format::Json => serde_json::to_string_pretty(&found.as_json())? + "\n",
-    })?;
+    args.format.print(|| found.as_table(), || found.as_json())?;
     Ok(found.holds())
 }
 

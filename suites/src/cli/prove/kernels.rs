@@ -1,6 +1,6 @@
 //! `prove --kernels`: comparison of this program's `fpm` and `requantize` kernels and mutants with their contracts, for all inputs.
 
-use super::super::{Format, print, table};
+use super::super::table;
 use super::answer::verdicts;
 use super::{Args, solvers};
 use anyhow::{Context, Result, bail};
@@ -53,10 +53,7 @@ pub(super) fn run(args: &Args) -> Result<bool> {
         let text = serde_json::to_string_pretty(&record(&rows, versions))? + "\n";
         fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
     }
-    print(&match args.format {
-        Format::Table => as_table(&rows, &solvers),
-        Format::Json => serde_json::to_string_pretty(&as_json(&rows, &solvers))? + "\n",
-    })?;
+    args.format.print(|| as_table(&rows, &solvers), || as_json(&rows, &solvers))?;
     Ok(holds(&rows))
 }
 

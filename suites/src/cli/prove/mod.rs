@@ -5,7 +5,7 @@ mod bounds;
 mod code;
 mod kernels;
 
-use super::{Format, interval_of, print, scheme, table};
+use super::{Format, scheme, shifts, table};
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
 use std::ops::RangeInclusive;
@@ -57,12 +57,6 @@ pub(super) struct Args {
     format: Format,
 }
 
-fn shifts(text: &str) -> Result<RangeInclusive<i32>, String> {
-    let range = interval_of(text)?;
-    let inside = SHIFTS.contains(range.start()) && SHIFTS.contains(range.end());
-    inside.then_some(range).ok_or_else(|| "a shift must be in -31..=31, positive = left".to_owned())
-}
-
 /// Prints the verdict of each pair at each shift. Returns false if a verdict is unknown, or if a confirming solver disagrees.
 pub(super) fn run(args: &Args) -> Result<bool> {
     if args.bounds {
@@ -87,10 +81,7 @@ pub(super) fn run(args: &Args) -> Result<bool> {
     let proofs = examine(&schemes, &shifts);
     let confirmed = if args.confirm { confirmed(&proofs)? } else { vec![Vec::new(); proofs.len()] };
     let all: Vec<(Proofs, Vec<Confirmation>)> = proofs.into_iter().zip(confirmed).collect();
-    print(&match args.format {
-        Format::Table => as_table(&all),
-        Format::Json => serde_json::to_string_pretty(&as_json(&all))? + "\n",
-    })?;
+    args.format.print(|| as_table(&all), || as_json(&all))?;
     Ok(all.iter().all(|(proofs, confirmed)| proofs.decided() && confirmed.iter().all(Confirmation::agrees)))
 }
 

@@ -2,6 +2,7 @@
 
 use super::super::audit::{Answer, Args, Format, Printed, answer};
 use super::{Listing, MergeArgs, note_ran, plan, whole, without_shard};
+use crate::cli::verify::arguments;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -18,9 +19,8 @@ pub(in crate::cli) fn run(args: &Args, shard: Shard) -> Result<()> {
     let names = models(args)?;
     let hash = |model: &String| identity::hash(Path::new(model)).ok();
     let hashes: Vec<Option<String>> = names.iter().map(hash).collect();
-    let given: Vec<String> = std::env::args_os().skip(2).map(|word| word.to_string_lossy().into_owned()).collect();
     let context = json!({"files": hashes, "format": args.format});
-    let plan = plan(COMMAND, without_shard(&given), names, shard, context);
+    let plan = plan(COMMAND, without_shard(&arguments()), names, shard, context);
     let ran = shards::run(&plan, &args.out, args.shards.resume, |pending, sink| {
         pending.iter().try_for_each(|at| {
             let begun = Instant::now();

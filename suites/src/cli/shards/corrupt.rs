@@ -3,6 +3,7 @@
 use super::super::Listing;
 use super::super::bite::{CorruptArgs, show_faults};
 use super::{MergeArgs, note_ran, plan, whole, without_shard};
+use crate::cli::verify::arguments;
 use crate::engine::self_check::Measure;
 use crate::engine::self_check::planted::Tried;
 use crate::lane::Lane;
@@ -26,9 +27,8 @@ pub(in crate::cli) fn run(args: &CorruptArgs, shard: Shard) -> Result<()> {
     let measure = Measure { lane: &lane, effort: args.what.effort, seed: args.what.seed, sample: args.sample };
     let units = faulted(args, &lane)?;
     let names = units.iter().map(|(op, kernel)| format!("{} {kernel}", op.op())).collect();
-    let given: Vec<String> = std::env::args_os().skip(2).map(|word| word.to_string_lossy().into_owned()).collect();
     let context = json!({"files": lane.files(None), "verbose": args.verbose});
-    let plan = plan(COMMAND, without_shard(&given), names, shard, context);
+    let plan = plan(COMMAND, without_shard(&arguments()), names, shard, context);
     let ran = shards::run(&plan, &args.out, args.shards.resume, |pending, sink| {
         let one = |at: &usize| {
             let (begun, (op, kernel)) = (Instant::now(), units[*at]);

@@ -25,7 +25,7 @@ mod npy;
 mod onnx;
 mod text;
 
-use super::{csv_of, note, print, table};
+use super::{csv_of, note, plain, print, table};
 use crate::engine::vectors::{Fits, Share, Vector, Vectors, Wanted};
 use crate::verify::{OPERATIONS, OPS};
 use anyhow::{Result, anyhow, bail};
@@ -235,7 +235,7 @@ fn as_json(vectors: &Vectors, seed: u64) -> Json {
 
 fn as_csv(vectors: &Vectors) -> Result<String> {
     let record = |vector: &Vector| {
-        let expected: Vec<String> = text::values(&vector.expected).iter().map(text::plain).collect();
+        let expected: Vec<String> = text::values(&vector.expected).iter().map(plain).collect();
         [
             vectors.op.to_owned(),
             vectors.scheme.clone(),

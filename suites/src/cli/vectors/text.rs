@@ -1,27 +1,17 @@
 //! Vectors as values and as Rust constants.
 
 use super::summary;
+use crate::cli::offline::value;
 use crate::engine::operation::Element;
 use crate::engine::operation::element::bits;
 use crate::engine::vectors::{Tensor, Vector, Vectors};
-use serde_json::{Value as Json, json};
-use tiebreak_reports::ledger::Value;
+use serde_json::Value as Json;
 use tiebreak_reports::text::case;
 
 /// Formats elements for readers: integers, and floats as the shortest decimals.
 pub(super) fn values(tensor: &Tensor) -> Vec<Json> {
-    let element = |words: &[i32]| match tensor.element.described(words) {
-        Value::Integer(value) => json!(value),
-        Value::Text(text) => {
-            serde_json::from_str::<serde_json::Number>(&text).map_or_else(|_| json!(text), Json::Number)
-        }
-    };
+    let element = |words: &[i32]| value(&tensor.element.described(words));
     tensor.words.chunks(tensor.element.words()).map(element).collect()
-}
-
-/// Formats a value without quotes.
-pub(super) fn plain(value: &Json) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// Formats elements as integers. Floats become their bits.
