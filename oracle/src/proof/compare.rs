@@ -34,7 +34,7 @@ pub struct Difference {
 impl Difference {
     /// True if a product belongs to the set.
     pub fn holds(&self, product: i64) -> bool {
-        let residue = product.rem_euclid_wide(self.bits);
+        let residue = (i128::from(product) & ((1i128 << self.bits) - 1)) as u64;
         (self.lo..=self.hi).contains(&product) && (self.first..=self.last).contains(&residue)
     }
 
@@ -45,16 +45,6 @@ impl Difference {
         let from = lo + (i128::from(self.first) - lo).rem_euclid(period);
         let before = from - period + i128::from(self.last - self.first);
         from <= hi || before >= lo
-    }
-}
-
-trait Residue {
-    fn rem_euclid_wide(self, bits: u32) -> u64;
-}
-
-impl Residue for i64 {
-    fn rem_euclid_wide(self, bits: u32) -> u64 {
-        (i128::from(self) & ((1i128 << bits) - 1)) as u64
     }
 }
 
