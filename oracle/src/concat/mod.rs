@@ -135,11 +135,7 @@ impl Concatenation {
         if definition.is_copy() && self.inputs.iter().any(|input| input.operand != self.out) {
             return Err(broken("out", "scale and zero point are not those of every input"));
         }
-        let stored = self.storage.min()..=self.storage.max();
-        match values.iter().find(|v| !stored.contains(&i64::from(**v))) {
-            Some(v) => Err(broken("inputs", format!("{v} is no {}", self.storage.name()))),
-            None => Ok(()),
-        }
+        self.storage.holds("inputs", values)
     }
 
     /// Applies `of` to each input element, and stores the value at the output position of the element: its coordinates in its input, moved

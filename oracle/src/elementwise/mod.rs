@@ -124,12 +124,7 @@ impl<A: Arithmetic> Parameters<A> {
         if self.min > self.max {
             return Err(broken("min", format!("{} is above max, {}", self.min, self.max)));
         }
-        let stored = self.storage.min()..=self.storage.max();
-        for values in [lhs, rhs, &ends] {
-            if let Some(value) = values.iter().find(|v| !stored.contains(&i64::from(**v))) {
-                return Err(broken("lhs", format!("{value} is no {}", self.storage.name())));
-            }
-        }
+        [lhs, rhs, &ends].into_iter().try_for_each(|values| self.storage.holds("lhs", values))?;
         A::check(self, [self.lhs.furthest(lhs), self.rhs.furthest(rhs)])
     }
 

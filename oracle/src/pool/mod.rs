@@ -192,12 +192,8 @@ impl Pooling {
         if self.min > self.max {
             return Err(broken("min", format!("{} is above max, {}", self.min, self.max)));
         }
-        let stored = self.storage.min()..=self.storage.max();
-        for (argument, value) in [("min", self.min), ("max", self.max)] {
-            if !stored.contains(&i64::from(value)) {
-                return Err(broken(argument, format!("{value} is no {}", self.storage.name())));
-            }
-        }
+        self.storage.holds("min", &[self.min])?;
+        self.storage.holds("max", &[self.max])?;
         let input = shape::elements("input", &[self.batches, self.height, self.width, self.channels])?;
         let of_window = shape::elements("kernel_h", &[self.kernel_h, self.kernel_w])?;
         if of_window as u64 >= 1 << 24 {
@@ -215,10 +211,7 @@ impl Pooling {
         if definition.has_one_scale() && self.input.scale != self.out.scale {
             return Err(broken("out", "its scale is not that of the input".to_owned()));
         }
-        let stored = self.storage.min()..=self.storage.max();
-        if let Some(v) = input.iter().find(|v| !stored.contains(&i64::from(**v))) {
-            return Err(broken("input", format!("{v} is no {}", self.storage.name())));
-        }
+        self.storage.holds("input", input)?;
         let largest = input.iter().map(|v| v.unsigned_abs()).max().unwrap_or(0).max(self.input.furthest(input));
         if u64::from(largest) * (self.kernel_h * self.kernel_w) as u64 >= 1 << 31 {
             return Err(broken("kernel_h", format!("a sum of so many elements up to {largest} is no int32")));

@@ -48,15 +48,6 @@ impl Difference {
     }
 }
 
-/// Returns the same function over the smallest denominator: `floor((2a*p + b) / 2^(k+1)) = floor((a*p + floor(b/2)) / 2^k)`.
-pub(super) fn reduced(piece: &Piece) -> Piece {
-    let mut piece = *piece;
-    while piece.ties == Ties::Floored && piece.k > 0 && piece.m & 1 == 0 {
-        (piece.m, piece.c, piece.k) = (piece.m >> 1, piece.c >> 1, piece.k - 1);
-    }
-    piece
-}
-
 /// True if both are the same function on the same domain.
 pub(super) fn same(left: &[Piece], right: &[Piece]) -> bool {
     covered(left) == covered(right) && differences(left, right).is_empty()
