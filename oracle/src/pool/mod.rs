@@ -17,7 +17,7 @@ mod registry;
 pub mod steps;
 mod windows;
 
-use crate::conv2d::Convolution;
+use crate::conv2d::side::{COLUMNS, ROWS, Sizes};
 use crate::elementwise::Operand;
 use crate::quantize::{Storage, suffix};
 use crate::rounding::RoundingRule;
@@ -137,33 +137,6 @@ impl Definition {
 pub type Scheme = crate::scheme::Scheme<&'static Definition>;
 
 impl Pooling {
-    /// Returns the depthwise convolution with the same windows.
-    fn shape(&self) -> Convolution {
-        Convolution {
-            batches: self.batches,
-            height: self.height,
-            width: self.width,
-            channels: self.channels,
-            kernel_h: self.kernel_h,
-            kernel_w: self.kernel_w,
-            out_channels: self.channels,
-            groups: self.channels,
-            stride_h: self.stride_h,
-            stride_w: self.stride_w,
-            dilation_h: 1,
-            dilation_w: 1,
-            top: self.top,
-            bottom: self.bottom,
-            left: self.left,
-            right: self.right,
-            input_zero_point: 0,
-            weight_zero_point: 0,
-            transposed: false,
-            output_padding_h: 0,
-            output_padding_w: 0,
-        }
-    }
-
     /// Returns rows and columns of the output; the error is the invalid argument.
     pub fn output(&self) -> Result<(usize, usize), ShapeError> {
         let sides = [("top", self.top, self.kernel_h), ("bottom", self.bottom, self.kernel_h)];
@@ -171,7 +144,9 @@ impl Pooling {
         if let Some((argument, padding, kernel)) = sides.into_iter().chain(across).find(|(_, p, k)| p >= k) {
             return Err(broken(argument, format!("padding of {padding} is no less than the window of {kernel}")));
         }
-        self.shape().output()
+        let rows = Sizes::of(self.height, [self.top, self.bottom], [self.kernel_h, self.stride_h, 1]);
+        let columns = Sizes::of(self.width, [self.left, self.right], [self.kernel_w, self.stride_w, 1]);
+        Ok((ROWS.outputs(&rows)?, COLUMNS.outputs(&columns)?))
     }
 
     /// Returns the number of elements of input and output; the error is the invalid argument.
