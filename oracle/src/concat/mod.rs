@@ -16,7 +16,6 @@ use crate::quantize::{Storage, suffix};
 use crate::rounding::RoundingRule;
 use crate::scheme::{registered, step_names};
 use crate::shape::{self, ShapeError, broken};
-use crate::word::Overflow;
 use expected::Fast;
 use rug::{Integer, Rational};
 use std::ops::RangeInclusive;
@@ -190,11 +189,6 @@ impl Scheme {
     /// Returns the scheme of a Q0.31 multiplier, rounded once.
     pub fn of_multiplier(rule: RoundingRule) -> Self {
         Self::named(&format!("q31-{}", suffix(rule)))
-    }
-
-    fn named(name: &str) -> Self {
-        let definition = DEFINITIONS.iter().find(|d| d.name == name).expect("every rule has its schemes");
-        Self { definition, overflow: Overflow::OutOfDomain }
     }
 
     /// Computes each result by rationals.

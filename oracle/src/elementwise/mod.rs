@@ -20,7 +20,6 @@ use crate::quantize::{Storage, suffix};
 use crate::rounding::RoundingRule;
 use crate::scheme::{Described, Registered, Scheme};
 use crate::shape::{self, ShapeError, broken};
-use crate::word::Overflow;
 use integers::Fast;
 use rug::{Integer, Rational};
 use std::collections::BTreeMap;
@@ -153,11 +152,6 @@ impl<A: Arithmetic> Scheme<&'static Definition<A>> {
     /// Creates the scheme that rounds the exact result over the output's scale once.
     pub fn ideal(rule: RoundingRule) -> Self {
         Self::named(suffix(rule))
-    }
-
-    fn named(name: &str) -> Self {
-        let definition = A::DEFINITIONS.iter().find(|d| d.name == name).expect("every rule has its schemes");
-        Self { definition, overflow: Overflow::OutOfDomain }
     }
 
     /// Computes each result by rationals; `None` if a step is out of domain.

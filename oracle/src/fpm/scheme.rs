@@ -232,8 +232,7 @@ impl Definition {
 impl Scheme {
     /// Returns the scheme of a single rounding by `rule`.
     pub fn single(rule: RoundingRule, overflow: Overflow) -> Self {
-        let definition = DEFINITIONS.iter().find(|d| d.name == rule.name());
-        Self { definition: definition.expect("every rule is a scheme"), overflow }
+        Self::find(rule.name(), overflow).expect("every rule is a scheme")
     }
 
     /// Computes the exact result by big rationals; `None` if the input is out of domain.

@@ -23,7 +23,6 @@ use crate::quantize::{Storage, suffix};
 use crate::rounding::RoundingRule;
 use crate::scheme::Registered;
 use crate::shape::{self, ShapeError, broken};
-use crate::word::Overflow;
 use expected::Fast;
 use rug::{Integer, Rational};
 use std::ops::RangeInclusive;
@@ -228,11 +227,6 @@ impl Scheme {
             RoundingRule::TowardZero => Self::named("tvm"),
             other => Self::named(&format!("stored-{}", suffix(other))),
         }
-    }
-
-    fn named(name: &str) -> Self {
-        let definition = DEFINITIONS.iter().find(|d| d.name == name).expect("every rule has its schemes");
-        Self { definition, overflow: Overflow::OutOfDomain }
     }
 
     /// Computes each result by rationals; `None` if a step is out of domain.
