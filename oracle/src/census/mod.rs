@@ -28,7 +28,7 @@ use std::ops::RangeInclusive;
 
 pub use counts::{Counts, MAX_COUNTED_DELTA};
 pub use differing::Differing;
-pub use floor_sum::{floor_sum, floor_sum_exact};
+pub use floor_sum::floor_sum;
 pub use neighbours::Neighbours;
 pub use residues::Residues;
 pub use staircase::{Common, Comparison, Requantizer, Run, Runs};

@@ -220,15 +220,6 @@ impl Scheme {
         Self::named(suffix(rule))
     }
 
-    /// Returns the scheme that rounds the average of stored values once.
-    pub fn of_stored(rule: RoundingRule) -> Self {
-        match rule {
-            RoundingRule::TiesAway => Self::named("tflite"),
-            RoundingRule::TowardZero => Self::named("tvm"),
-            other => Self::named(&format!("stored-{}", suffix(other))),
-        }
-    }
-
     /// Computes each result by rationals; `None` if a step is out of domain.
     pub fn exact(&self, p: &Pooling, input: &[i32]) -> Result<Vec<Option<Integer>>, ShapeError> {
         let outputs = p.check_input(self.definition, input)?;
