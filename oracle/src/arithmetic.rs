@@ -41,27 +41,11 @@ impl Arithmetic {
                     .unwrap_or_else(|| if self == Divide && *p != 0 { format.infinity() | sign } else { nan })
                     | self.sign_of_zero(format, (p, a), (q, b), sign)
             }
-            (Add, Float::Infinite { .. }, Float::Infinite { .. }) => {
-                if a == b {
-                    a
-                } else {
-                    nan
-                }
-            }
-            (Add | Remainder, Float::Finite { .. }, _) => {
-                if self == Add {
-                    b
-                } else {
-                    a
-                }
-            }
-            (Add, ..) => a,
-            (Multiply, _, Float::Finite { value, .. }) | (Multiply, Float::Finite { value, .. }, _) => {
-                if *value == 0 {
-                    nan
-                } else {
-                    format.infinity() | sign
-                }
+            (Add, Float::Infinite { .. }, Float::Infinite { .. }) if a != b => nan,
+            (Add, Float::Finite { .. }, _) => b,
+            (Add, ..) | (Remainder, Float::Finite { .. }, _) => a,
+            (Multiply, _, Float::Finite { value, .. }) | (Multiply, Float::Finite { value, .. }, _) if *value == 0 => {
+                nan
             }
             (Multiply, ..) => format.infinity() | sign,
             (Divide, Float::Finite { .. }, _) => sign,

@@ -8,12 +8,13 @@
 
 use crate::conv2d::Convolution;
 use crate::fpm::pieces::Output;
-use crate::matmul;
 use crate::requantize::{self, Definition, Parameters, wide};
 use crate::scheme::Registered;
 use crate::shape::{ShapeError, broken};
 use crate::word::INT32;
 use rug::{Integer, Rational};
+
+pub use crate::qmatmul::product;
 
 /// Definition of the multiplication with the policy for every step that does not fit in int32.
 pub type Scheme = requantize::Scheme;
@@ -148,12 +149,6 @@ pub fn finished_wide(scheme: &Scheme, p: &Quantized, sums: &[Option<i64>]) -> Re
         scheme.output_of_wide(channel, &output, wide::biased((*sum)?, p.wide_bias(at))?)
     };
     Ok(sums.iter().enumerate().map(one).collect())
-}
-
-/// Returns the scheme of the exact sum of products, fitted by the policy of `scheme`.
-pub fn product(scheme: &Scheme) -> matmul::Scheme {
-    let exact = matmul::DEFINITIONS.iter().find(|definition| definition.narrow.is_none());
-    matmul::Scheme { definition: exact.expect("the exact product is registered"), overflow: scheme.overflow }
 }
 
 /// Computes the exact value of each result, neither rounded nor wrapped nor clamped: `(sum + bias) * m * 2^(s-31) + zero_point`.

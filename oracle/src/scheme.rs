@@ -77,9 +77,17 @@ impl<D: Registered> Scheme<D> {
             .into_iter()
             .find(|o| o.name() == policy)
             .ok_or_else(|| unknown("overflow policy", policy, Overflow::ALL.map(Overflow::name)))?;
-        let definition =
-            D::all().find(|d| d.name() == name).ok_or_else(|| unknown("scheme", name, D::all().map(D::name)))?;
-        Ok(Self { definition, overflow })
+        Self::find(name, overflow).ok_or_else(|| unknown("scheme", name, D::all().map(D::name)))
+    }
+
+    /// Finds the definition with that name, under this policy.
+    pub(crate) fn find(name: &str, overflow: Overflow) -> Option<Self> {
+        D::all().find(|d| d.name() == name).map(|definition| Self { definition, overflow })
+    }
+
+    /// Returns the definition of a registered name, under the default policy.
+    pub(crate) fn named(name: &str) -> Self {
+        Self::find(name, Overflow::OutOfDomain).expect("every rule has its schemes")
     }
 
     /// Returns `NAME:POLICY`, or only `NAME` if results that do not fit are out of domain.

@@ -34,42 +34,8 @@ pub const SARIF: &str = "findings.sarif";
 pub const MISMATCH_COLUMNS: [&str; 10] =
     ["op", "kernel", "lane", "against", "scheme", "case", "got", "expected", "class", "command"];
 
-/// Paths of the written files.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
-    /// `ledger.json`.
-    pub ledger: PathBuf,
-    /// `report.html`.
-    pub report: PathBuf,
-    /// `mismatches.csv`.
-    pub mismatches: PathBuf,
-    /// `summary.md`.
-    pub summary: PathBuf,
-    /// `details.md`.
-    pub details: PathBuf,
-    /// `junit.xml`.
-    pub junit: PathBuf,
-    /// `findings.sarif`.
-    pub sarif: PathBuf,
-}
-
-impl Written {
-    fn under(dir: &Path) -> Self {
-        Self {
-            ledger: dir.join(LEDGER),
-            report: dir.join(REPORT),
-            mismatches: dir.join(MISMATCHES),
-            summary: dir.join(SUMMARY),
-            details: dir.join(DETAILS),
-            junit: dir.join(JUNIT),
-            sarif: dir.join(SARIF),
-        }
-    }
-
-    fn paths(&self) -> [&Path; 7] {
-        [&self.ledger, &self.report, &self.mismatches, &self.summary, &self.details, &self.junit, &self.sarif]
-    }
-}
+/// Every file of the directory, except those of figures.
+const FILES: [&str; 7] = [LEDGER, REPORT, MISMATCHES, SUMMARY, DETAILS, JUNIT, SARIF];
 
 /// Reason why the output directory cannot be written. The text includes the cause, so every way to show the error shows the cause.
 #[derive(Debug, thiserror::Error)]
@@ -101,13 +67,10 @@ pub enum WriteError {
 /// Creates the directory and checks that files can be written there, before hours of work. Existing contents are kept.
 pub fn check_writable(dir: &Path) -> Result<(), WriteError> {
     create(dir)?;
-    let places = Written::under(dir);
-    for path in places.paths() {
-        if path.is_dir() {
-            return Err(WriteError::Occupied { path: path.to_owned() });
-        }
+    if let Some(path) = FILES.map(|name| dir.join(name)).into_iter().find(|path| path.is_dir()) {
+        return Err(WriteError::Occupied { path });
     }
-    Staged::new(&places.ledger, b"").map(drop)
+    Staged::new(&dir.join(LEDGER), b"").map(drop)
 }
 
 /// Writes a file under a temporary name and renames it. A reader sees either the whole new file or the old one.
@@ -117,28 +80,22 @@ pub fn write(path: &Path, contents: &[u8]) -> Result<(), WriteError> {
 }
 
 /// Writes all files or no file, unless a rename fails after another one. The page and the summary compare the run with earlier runs.
-pub fn write_all(
-    dir: &Path,
-    ledger: &Ledger,
-    mismatches: &[Mismatch],
-    earlier: Earlier<'_>,
-) -> Result<Written, WriteError> {
+pub fn write_all(dir: &Path, ledger: &Ledger, mismatches: &[Mismatch], earlier: Earlier<'_>) -> Result<(), WriteError> {
     create(dir)?;
-    let written = Written::under(dir);
     // Every file draws the same texts, so that they are checked once.
     let drawn = &*drawable::ledger(ledger);
     let large = || {
         let mut staged = page(dir, drawn, earlier)?;
-        staged.push(Staged::new(&written.mismatches, &mismatches_csv(mismatches))?);
+        staged.push(Staged::new(&dir.join(MISMATCHES), &mismatches_csv(mismatches))?);
         Ok(staged)
     };
     let small = || {
         Ok([
-            Staged::new(&written.ledger, json::pretty(ledger).as_bytes())?,
-            Staged::new(&written.summary, summary::drawn(drawn, earlier).as_bytes())?,
-            Staged::new(&written.details, markdown::drawn(drawn).as_bytes())?,
-            Staged::new(&written.junit, junit::drawn(drawn).as_bytes())?,
-            Staged::new(&written.sarif, sarif::drawn(drawn).as_bytes())?,
+            Staged::new(&dir.join(LEDGER), json::pretty(ledger).as_bytes())?,
+            Staged::new(&dir.join(SUMMARY), summary::drawn(drawn, earlier).as_bytes())?,
+            Staged::new(&dir.join(DETAILS), markdown::drawn(drawn).as_bytes())?,
+            Staged::new(&dir.join(JUNIT), junit::drawn(drawn).as_bytes())?,
+            Staged::new(&dir.join(SARIF), sarif::drawn(drawn).as_bytes())?,
         ])
     };
     // After a run all other cores are idle.
@@ -152,7 +109,7 @@ pub fn write_all(
         file.publish()?;
     }
     clear_figures(dir, ledger);
-    Ok(written)
+    Ok(())
 }
 
 /// Writes the page of a ledger, compared with earlier runs, and the CSV files of its figures. Returns the path of the page.

@@ -3,6 +3,7 @@
 
 use crate::ledger::{Finding, Ledger};
 use crate::text;
+use indexmap::IndexSet;
 use std::collections::BTreeMap;
 
 /// Finding, with the lanes that have it.
@@ -131,13 +132,7 @@ fn shared(all: &[Merged<'_>]) -> String {
 
 /// Returns each name once, in order, without empty names.
 fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let mut out: Vec<&str> = Vec::new();
-    for name in names.filter(|name| !name.is_empty()) {
-        if !out.contains(&name) {
-            out.push(name);
-        }
-    }
-    out
+    names.filter(|name| !name.is_empty()).collect::<IndexSet<_>>().into_iter().collect()
 }
 
 /// Returns why a result differs, without counts: the hypothesis that reproduces the result, or its place.

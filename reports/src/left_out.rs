@@ -4,7 +4,7 @@
 use crate::ledger::{CatalogueRun, DropReason, Dropped, LaneStatus, Ledger, Planned, Position, Unit};
 use crate::text;
 use crate::view;
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use std::collections::BTreeSet;
 
 /// Upper bound on the bytes of a refused case in a sentence.
@@ -33,7 +33,7 @@ pub(crate) fn given(ledger: &Ledger, most: usize) -> Option<String> {
 /// Names parameters of the caller and cases of the plan that some kernel did not run. Each sentence names up to `most` kernels and counts
 /// the rest. Without a limit, each sentence names all kernels.
 pub(crate) fn dropped(ledger: &Ledger, most: Option<usize>) -> Vec<String> {
-    let mut groups: IndexMap<String, (Vec<String>, Vec<&str>)> = IndexMap::new();
+    let mut groups: IndexMap<String, (IndexSet<String>, IndexSet<&str>)> = IndexMap::new();
     let is_listed = |planned: &Planned, dropped: &Dropped| match dropped.why {
         // A kernel that ran nothing is listed as outside the parameters of the run.
         DropReason::OutsideDomain => planned.given && planned.run > 0,
@@ -43,20 +43,15 @@ pub(crate) fn dropped(ledger: &Ledger, most: Option<usize>) -> Vec<String> {
     for planned in &ledger.planned {
         for dropped in planned.dropped.iter().filter(|dropped| is_listed(planned, dropped)) {
             let (kernels, lanes) = groups.entry(share(planned, dropped)).or_default();
-            let kernel = format!("{} {}", planned.op, planned.kernel);
-            if !kernels.contains(&kernel) {
-                kernels.push(kernel);
-            }
-            if !lanes.contains(&planned.lane.as_str()) {
-                lanes.push(&planned.lane);
-            }
+            kernels.insert(format!("{} {}", planned.op, planned.kernel));
+            lanes.insert(&planned.lane);
         }
     }
-    let sentence = |(share, (kernels, lanes)): (&String, &(Vec<String>, Vec<&str>))| {
-        let kernels = text::some(kernels, most.unwrap_or(usize::MAX));
-        format!("{kernels} ({}): {share}", lanes.join(", "))
+    let sentence = |(share, (kernels, lanes)): (String, (IndexSet<String>, IndexSet<&str>))| {
+        let kernels = text::some(&kernels.into_iter().collect::<Vec<_>>(), most.unwrap_or(usize::MAX));
+        format!("{kernels} ({}): {share}", lanes.into_iter().collect::<Vec<_>>().join(", "))
     };
-    groups.iter().map(sentence).collect()
+    groups.into_iter().map(sentence).collect()
 }
 
 /// `999 of 1,000 pairs given not run, the first m=5 s=31: outside its domain, ...`

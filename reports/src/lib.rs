@@ -20,6 +20,7 @@ pub mod junit;
 pub mod ledger;
 pub mod left_out;
 pub mod markdown;
+mod named;
 mod network;
 mod overview;
 pub mod proofs;

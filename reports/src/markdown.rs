@@ -18,14 +18,6 @@ use std::fmt::Write;
 /// Number of deltas or classes that a cell names before it sums up the rest.
 const MOST: usize = 4;
 
-/// Section on one subject of a run.
-struct Section {
-    /// Subject.
-    title: &'static str,
-    /// List or table, not empty.
-    body: String,
-}
-
 /// Draws a ledger as GitHub Markdown.
 pub fn render(ledger: &Ledger) -> String {
     drawn(&drawable::ledger(ledger))
@@ -33,13 +25,6 @@ pub fn render(ledger: &Ledger) -> String {
 
 /// Draws a ledger whose texts are drawable.
 pub(crate) fn drawn(ledger: &Ledger) -> String {
-    let section = |Section { title, body }| format!("## {title}\n\n{body}");
-    let sections = sections(ledger).into_iter().map(section);
-    std::iter::once(verdict(ledger)).chain(sections).collect::<Vec<_>>().join("\n")
-}
-
-/// Returns every section but the verdict.
-fn sections(ledger: &Ledger) -> Vec<Section> {
     let sections = [
         findings(ledger),
         lanes(ledger),
@@ -58,7 +43,7 @@ fn sections(ledger: &Ledger) -> Vec<Section> {
         called(ledger),
         again(ledger),
     ];
-    sections.into_iter().filter(|section| !section.body.is_empty()).collect()
+    std::iter::once(verdict(ledger)).chain(sections.into_iter().flatten()).collect::<Vec<_>>().join("\n")
 }
 
 fn verdict(ledger: &Ledger) -> String {
@@ -66,7 +51,7 @@ fn verdict(ledger: &Ledger) -> String {
     format!("# Tiebreak: {word}\n\n{}.\n", plain(&capital(&view::verdict(ledger))))
 }
 
-fn findings(ledger: &Ledger) -> Section {
+fn findings(ledger: &Ledger) -> Option<String> {
     let mut out = String::new();
     for merged in findings::merged(ledger) {
         let finding = merged.finding;
@@ -79,7 +64,7 @@ fn findings(ledger: &Ledger) -> Section {
     section("Findings", &out)
 }
 
-fn lanes(ledger: &Ledger) -> Section {
+fn lanes(ledger: &Ledger) -> Option<String> {
     let mut out = String::new();
     for lane in &ledger.lanes {
         let _ = writeln!(out, "- {}: {}", code(&lane.name), plain(&text::lane(&lane.status)));
@@ -88,7 +73,7 @@ fn lanes(ledger: &Ledger) -> Section {
 }
 
 /// Section with uncovered inputs, counted by reason; later sections name the kernels.
-fn not_covered(ledger: &Ledger) -> Section {
+fn not_covered(ledger: &Ledger) -> Option<String> {
     let mut out = String::new();
     for Uncovered { subject, sentence, .. } in uncovered::all(ledger) {
         let _ = writeln!(out, "- {subject}: {}", plain(&sentence));
@@ -96,7 +81,7 @@ fn not_covered(ledger: &Ledger) -> Section {
     section("Not covered", &out)
 }
 
-fn kernels(ledger: &Ledger) -> Section {
+fn kernels(ledger: &Ledger) -> Option<String> {
     if ledger.rows.is_empty() {
         return section("Kernels", "None ran.\n");
     }
@@ -162,7 +147,7 @@ fn deltas(row: &Row) -> String {
     }
 }
 
-fn witnesses(ledger: &Ledger) -> Section {
+fn witnesses(ledger: &Ledger) -> Option<String> {
     let mut out = String::new();
     for shown in view::witnesses(ledger) {
         let kernel = view::kernel_label(ledger, shown.row);
@@ -184,7 +169,7 @@ fn witnesses(ledger: &Ledger) -> Section {
     section("Differences from the reference (information, no failures)", &out)
 }
 
-fn remarks(ledger: &Ledger) -> Section {
+fn remarks(ledger: &Ledger) -> Option<String> {
     let mut out = String::new();
     for row in view::rows_out_of_domain(ledger) {
         let Row { kernel, scheme, .. } = row;
@@ -211,7 +196,7 @@ fn remarks(ledger: &Ledger) -> Section {
 }
 
 /// Section on the network of a model, layer after layer.
-fn of_network(ledger: &Ledger) -> Section {
+fn of_network(ledger: &Ledger) -> Option<String> {
     let mut out = String::new();
     let line = |cells: &[String]| format!("| {} |", cells.join(" | "));
     for table in network::tables(ledger) {
@@ -230,7 +215,7 @@ fn of_network(ledger: &Ledger) -> Section {
 }
 
 /// Section on the range of each kernel's inputs.
-fn spanned(ledger: &Ledger) -> Section {
+fn spanned(ledger: &Ledger) -> Option<String> {
     let mut out = String::new();
     for (cells, lanes) in spans::lines(ledger) {
         let [op, kernel, spanned @ ..] = &cells[..] else { continue };
@@ -242,7 +227,7 @@ fn spanned(ledger: &Ledger) -> Section {
     section("What the inputs spanned", &out)
 }
 
-fn checks(ledger: &Ledger) -> Section {
+fn checks(ledger: &Ledger) -> Option<String> {
     let checks = SelfChecks::of(ledger);
     let sentences: Vec<_> = self_checks::sentences(ledger).iter().map(|sentence| capital(sentence)).collect();
     let mut out = format!("{}.\n", sentences.join(". "));
@@ -256,7 +241,7 @@ fn checks(ledger: &Ledger) -> Section {
 }
 
 /// Section on the calls of each kernel, and the fault rate that these exclude at 95 %.
-fn called(ledger: &Ledger) -> Section {
+fn called(ledger: &Ledger) -> Option<String> {
     let lines = calls::lines(ledger);
     let mut out = calls::sentence(ledger).map_or_else(String::new, |sentence| format!("{}.\n\n", capital(&sentence)));
     for line in lines {
@@ -265,7 +250,7 @@ fn called(ledger: &Ledger) -> Section {
     section("Calls, and the rate of faults that they exclude at 95 %", &out)
 }
 
-fn agreements(ledger: &Ledger) -> Section {
+fn agreements(ledger: &Ledger) -> Option<String> {
     let mut out = String::new();
     for agreement::Comparison { names, prose, witness, values } in agreement::lines(ledger) {
         let _ = writeln!(out, "- {} {}: {prose}", code(&names[0]), plain(&names[1]));
@@ -278,7 +263,7 @@ fn agreements(ledger: &Ledger) -> Section {
 }
 
 /// Section on recorded proofs of the run's kernels.
-fn proved(ledger: &Ledger) -> Section {
+fn proved(ledger: &Ledger) -> Option<String> {
     let table = ledger.proofs.as_ref().zip(proofs::sentence(ledger)).map(|(proofs, sentence)| {
         let solvers = proofs.solvers.join("; ");
         format!("{}. Solvers: {}.\n\n{}", capital(&sentence), plain(&solvers), proofs::markdown(proofs))
@@ -287,7 +272,7 @@ fn proved(ledger: &Ledger) -> Section {
 }
 
 /// Section on rewrites of the quant dialect.
-fn rewritten(ledger: &Ledger) -> Section {
+fn rewritten(ledger: &Ledger) -> Option<String> {
     if ledger.rewrites.is_empty() {
         return section("Rewrites", "");
     }
@@ -302,7 +287,7 @@ fn rewritten(ledger: &Ledger) -> Section {
     section("Rewrites of the quant dialect", &out)
 }
 
-fn bounds(ledger: &Ledger) -> Section {
+fn bounds(ledger: &Ledger) -> Option<String> {
     if ledger.bounds.is_empty() {
         return section("Bounds", "");
     }
@@ -322,7 +307,7 @@ fn bounds(ledger: &Ledger) -> Section {
     section("Bounds", &out)
 }
 
-fn catalogue(ledger: &Ledger) -> Section {
+fn catalogue(ledger: &Ledger) -> Option<String> {
     let mut out = String::new();
     for run in &ledger.catalogue {
         let _ = writeln!(out, "- {}", plain(&text::catalogue(run)));
@@ -330,14 +315,15 @@ fn catalogue(ledger: &Ledger) -> Section {
     section("Catalogue", &out)
 }
 
-fn again(ledger: &Ledger) -> Section {
+fn again(ledger: &Ledger) -> Option<String> {
     let Ledger { version, command, seed, effort, .. } = ledger;
     let about = format!("tiebreak {version}, effort {effort}, seed {seed}:");
     section("Again", &format!("{about}\n\n```sh\n{command}\n```\n"))
 }
 
-fn section(title: &'static str, body: &str) -> Section {
-    Section { title, body: body.to_owned() }
+/// Returns the section on a subject; `None` without a list or table.
+fn section(title: &str, body: &str) -> Option<String> {
+    (!body.is_empty()).then(|| format!("## {title}\n\n{body}"))
 }
 
 pub(crate) fn table_row<const N: usize>(cells: [String; N]) -> String {

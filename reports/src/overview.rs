@@ -8,6 +8,7 @@ use crate::proofs;
 use crate::self_checks::{self, SelfChecks};
 use crate::text::{self, count, plural};
 use crate::view::{self, Line};
+use indexmap::IndexSet;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Number of kernels, and number of inputs, summed over kernels and lanes.
@@ -188,13 +189,8 @@ fn classes<'a>(rows: &[&'a Row], referenced: bool) -> Vec<&'a str> {
 
 /// Returns the operations of a run in order, those with findings first.
 pub(crate) fn operations(ledger: &Ledger) -> Vec<Operation<'_>> {
-    let mut ops: Vec<&str> = Vec::new();
     let named = ledger.rows.iter().map(|row| &row.op).chain(ledger.findings.iter().map(|finding| &finding.op));
-    for op in named.filter(|op| !op.is_empty()) {
-        if !ops.contains(&op.as_str()) {
-            ops.push(op);
-        }
-    }
+    let ops: IndexSet<&str> = named.map(String::as_str).filter(|op| !op.is_empty()).collect();
     let lines = view::lines(ledger);
     let mut all: Vec<_> = ops.into_iter().map(|op| Operation::new(ledger, op, &lines)).collect();
     all.sort_by_key(|operation| operation.findings == 0);

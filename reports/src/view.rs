@@ -4,6 +4,7 @@ use crate::findings;
 use crate::ledger::{Against, Bound, Coverage, Lane, LaneStatus, Ledger, Row, Verdict, Witness};
 use crate::left_out;
 use crate::text;
+use indexmap::{IndexMap, IndexSet};
 use std::collections::{BTreeSet, HashMap};
 
 /// Kernel in a lane: the rows that were judged over the same outputs.
@@ -293,16 +294,12 @@ pub(crate) fn out_of_domain(ledger: &Ledger) -> Vec<(Vec<String>, &str)> {
 pub(crate) fn lanes_together<'a>(
     lines: impl Iterator<Item = (Vec<String>, &'a str)>,
 ) -> Vec<(Vec<String>, Vec<&'a str>)> {
-    let mut together: Vec<(Vec<String>, Vec<&str>)> = Vec::new();
+    // Two kernels of a lane may have equal lines.
+    let mut together: IndexMap<Vec<String>, IndexSet<&str>> = IndexMap::new();
     for (cells, lane) in lines {
-        match together.iter_mut().find(|(known, _)| *known == cells) {
-            // Two kernels of a lane may have equal lines.
-            Some((_, lanes)) if lanes.contains(&lane) => {}
-            Some((_, lanes)) => lanes.push(lane),
-            None => together.push((cells, vec![lane])),
-        }
+        together.entry(cells).or_default().insert(lane);
     }
-    together
+    together.into_iter().map(|(cells, lanes)| (cells, lanes.into_iter().collect())).collect()
 }
 
 /// Number of an operation's kernels above which rows without differences are summed up.
@@ -330,12 +327,7 @@ pub(crate) fn condensed(ledger: &Ledger) -> Ledger {
 
 /// Splits the ledger by operation, in the order of their first rows; a ledger without rows stays whole.
 pub(crate) fn by_op(ledger: &Ledger) -> Vec<Ledger> {
-    let mut ops: Vec<&String> = Vec::new();
-    for row in &ledger.rows {
-        if !ops.contains(&&row.op) {
-            ops.push(&row.op);
-        }
-    }
+    let ops: IndexSet<&String> = ledger.rows.iter().map(|row| &row.op).collect();
     if ops.is_empty() {
         return vec![ledger.clone()];
     }
@@ -375,15 +367,12 @@ fn summed_up(rows: &[&Row], kernels: usize) -> Vec<Row> {
 
 /// Returns the bounds; equal bounds of several lanes are merged.
 pub(crate) fn bounds(ledger: &Ledger) -> Vec<(&Bound, Vec<&str>)> {
-    let mut out: Vec<(&Bound, Vec<&str>)> = Vec::new();
+    let mut out: IndexMap<_, (&Bound, Vec<&str>)> = IndexMap::new();
     for bound in &ledger.bounds {
-        let key = |b: &Bound| (b.op.clone(), b.kernel.clone(), b.quantity.clone(), b.bound, b.shown);
-        match out.iter_mut().find(|(known, _)| key(known) == key(bound)) {
-            Some((_, lanes)) => lanes.push(&bound.lane),
-            None => out.push((bound, vec![&bound.lane])),
-        }
+        let key = (&bound.op, &bound.kernel, &bound.quantity, bound.bound, bound.shown);
+        out.entry(key).or_insert((bound, Vec::new())).1.push(&bound.lane);
     }
-    out
+    out.into_values().collect()
 }
 
 #[cfg(test)]

@@ -2,8 +2,6 @@
 //! line, and exchanging the axes exchanges slope and denominator (Graham, Knuth, Patashnik, Concrete Mathematics, 3.5).
 
 use crate::fpm::div_floor;
-use rug::Integer;
-use rug::ops::DivRounding;
 
 /// Computes `sum over x in 0..n of floor((a*x + b) / m)`, exactly. `n` is at most 2^33, `m` in 1..=2^93, `|a|` and `|b|` at most 2^93,
 /// so `a*n + b` is below 2^127. The sum must be below 2^126.
@@ -40,33 +38,6 @@ fn quotient(a: u128, b: u128) -> u128 {
         (Ok(a), Ok(b)) => (a / b).into(),
         _ => a / b,
     }
-}
-
-/// Computes [`floor_sum`] in big integers of any size, by the definition of the floor and without limits on width.
-pub fn floor_sum_exact(n: &Integer, a: &Integer, b: &Integer, m: &Integer) -> Integer {
-    let (mut n, mut m) = (n.clone(), m.clone());
-    let (mut a, mut b) = (a.clone(), b.clone());
-    let (mut sum, mut sign) = (Integer::new(), 1);
-    // Points under a line and points left of it fill a rectangle: S(n, a, b, m) = n*h - S(h, m, m*n - y, a) with h = y div m.
-    while n > 0 {
-        let (whole_a, whole_b) = (a.clone().div_floor(&m), b.clone().div_floor(&m));
-        let pairs = Integer::from(&n * &n) - &n;
-        sum += sign * (Integer::from(&whole_a * &(pairs / 2)) + Integer::from(&whole_b * &n));
-        a -= whole_a * &m;
-        b -= whole_b * &m;
-        let last = Integer::from(&a * &Integer::from(&n - 1)) + &b;
-        let height = last.div_floor(&m);
-        if height == 0 {
-            break;
-        }
-        // For y in 0..height, the x with floor((a*x + b) / m) > y begin at ceil((m*(y+1) - b) / a).
-        sum += sign * Integer::from(&n * &height);
-        sign = -sign;
-        let start = Integer::from(&m - &b) + &a - 1u32;
-        (n, b) = (height, start);
-        (a, m) = (m, a);
-    }
-    sum
 }
 
 /// Computes the sum over x in `0..n` of `floor((a*x + b + more) / 2^k) - floor((a*x + b) / 2^k)`, which is the number of x with
@@ -113,9 +84,38 @@ fn two_sums(n: u64, a: u64, b: [u64; 2], k: u32) -> u64 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use rug::Integer;
+    use rug::ops::DivRounding;
 
     fn one_by_one(n: u64, a: i128, b: i128, m: i128) -> i128 {
         (0..i128::from(n)).map(|x| (a * x + b).div_euclid(m)).sum()
+    }
+
+    /// Computes [`floor_sum`] in big integers of any size, by the definition of the floor and without limits on width.
+    fn floor_sum_exact(n: &Integer, a: &Integer, b: &Integer, m: &Integer) -> Integer {
+        let (mut n, mut m) = (n.clone(), m.clone());
+        let (mut a, mut b) = (a.clone(), b.clone());
+        let (mut sum, mut sign) = (Integer::new(), 1);
+        // Points under a line and points left of it fill a rectangle: S(n, a, b, m) = n*h - S(h, m, m*n - y, a) with h = y div m.
+        while n > 0 {
+            let (whole_a, whole_b) = (a.clone().div_floor(&m), b.clone().div_floor(&m));
+            let pairs = Integer::from(&n * &n) - &n;
+            sum += sign * (Integer::from(&whole_a * &(pairs / 2)) + Integer::from(&whole_b * &n));
+            a -= whole_a * &m;
+            b -= whole_b * &m;
+            let last = Integer::from(&a * &Integer::from(&n - 1)) + &b;
+            let height = last.div_floor(&m);
+            if height == 0 {
+                break;
+            }
+            // For y in 0..height, the x with floor((a*x + b) / m) > y begin at ceil((m*(y+1) - b) / a).
+            sum += sign * Integer::from(&n * &height);
+            sign = -sign;
+            let start = Integer::from(&m - &b) + &a - 1u32;
+            (n, b) = (height, start);
+            (a, m) = (m, a);
+        }
+        sum
     }
 
     #[test]

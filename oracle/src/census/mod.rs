@@ -28,7 +28,7 @@ use std::ops::RangeInclusive;
 
 pub use counts::{Counts, MAX_COUNTED_DELTA};
 pub use differing::Differing;
-pub use floor_sum::{floor_sum, floor_sum_exact};
+pub use floor_sum::floor_sum;
 pub use neighbours::Neighbours;
 pub use residues::Residues;
 pub use staircase::{Common, Comparison, Requantizer, Run, Runs};
@@ -89,10 +89,7 @@ impl Census {
 
     #[inline]
     fn value(&self, scheme: &Scheme, p: &Parameters, x: i64) -> Option<i64> {
-        let v = scheme.fast(x, p)?;
-        let Some(output) = self.output else { return Some(v) };
-        let placed = scheme.overflow.fit(p.word, i128::from(v) + i128::from(output.zero_point))?;
-        Some(placed.clamp(output.min.into(), output.max.into()) as i64)
+        scheme.placed(p, self.output.as_ref(), scheme.fast(x, p)?)
     }
 
     /// True if both schemes have a value at `x` and the values differ.

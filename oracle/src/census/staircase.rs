@@ -76,7 +76,7 @@ impl Requantizer {
     #[inline]
     pub fn value(&self, output: Option<&Output>, x: i64) -> Option<i64> {
         match self {
-            Self::Fixed(scheme, p) => placed(scheme, p, output, scheme.fast(x, p)?),
+            Self::Fixed(scheme, p) => scheme.placed(p, output, scheme.fast(x, p)?),
             Self::Float(scheme) => Some(scheme.fast(int32(x), output.unwrap_or(&WHOLE)).into()),
             Self::Real(real) => Some(real.fast(int32(x), output.unwrap_or(&WHOLE)).into()),
         }
@@ -85,7 +85,7 @@ impl Requantizer {
     /// Returns the result at `x`, an int32, by rationals; `None` if `x` is outside the domain.
     pub fn exact(&self, output: Option<&Output>, x: i64) -> Option<i64> {
         match self {
-            Self::Fixed(scheme, p) => placed(scheme, p, output, scheme.exact(x, p)?),
+            Self::Fixed(scheme, p) => scheme.placed(p, output, scheme.exact(x, p)?),
             Self::Float(scheme) => Some(scheme.exact(int32(x), output.unwrap_or(&WHOLE)).into()),
             Self::Real(real) => Some(real.exact(int32(x), output.unwrap_or(&WHOLE)).into()),
         }
@@ -103,14 +103,6 @@ impl Requantizer {
         };
         Runs { of: self, output, source, next, hi }
     }
-}
-
-/// Applies the output's zero point and clamp, if any, to a result of fixed point multiply.
-#[inline]
-fn placed(scheme: &Scheme, p: &Parameters, output: Option<&Output>, v: i64) -> Option<i64> {
-    let Some(output) = output else { return Some(v) };
-    let placed = scheme.overflow.fit(p.word, i128::from(v) + i128::from(output.zero_point))?;
-    Some(placed.clamp(output.min.into(), output.max.into()) as i64)
 }
 
 #[inline]

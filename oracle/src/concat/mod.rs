@@ -16,7 +16,6 @@ use crate::quantize::{Storage, suffix};
 use crate::rounding::RoundingRule;
 use crate::scheme::{registered, step_names};
 use crate::shape::{self, ShapeError, broken};
-use crate::word::Overflow;
 use expected::Fast;
 use rug::{Integer, Rational};
 use std::ops::RangeInclusive;
@@ -135,11 +134,7 @@ impl Concatenation {
         if definition.is_copy() && self.inputs.iter().any(|input| input.operand != self.out) {
             return Err(broken("out", "scale and zero point are not those of every input"));
         }
-        let stored = self.storage.min()..=self.storage.max();
-        match values.iter().find(|v| !stored.contains(&i64::from(**v))) {
-            Some(v) => Err(broken("inputs", format!("{v} is no {}", self.storage.name()))),
-            None => Ok(()),
-        }
+        self.storage.holds("inputs", values)
     }
 
     /// Applies `of` to each input element, and stores the value at the output position of the element: its coordinates in its input, moved
@@ -194,11 +189,6 @@ impl Scheme {
     /// Returns the scheme of a Q0.31 multiplier, rounded once.
     pub fn of_multiplier(rule: RoundingRule) -> Self {
         Self::named(&format!("q31-{}", suffix(rule)))
-    }
-
-    fn named(name: &str) -> Self {
-        let definition = DEFINITIONS.iter().find(|d| d.name == name).expect("every rule has its schemes");
-        Self { definition, overflow: Overflow::OutOfDomain }
     }
 
     /// Computes each result by rationals.

@@ -21,7 +21,7 @@ const fn single(what: &'static str) -> Named {
 
 /// Defines the three schemes of a rule.
 macro_rules! of_rule {
-    ($suffix:literal, $rule:ident, $source:literal) => {
+    ($suffix:literal => $rule:ident, $source:expr) => {
         [
             Definition {
                 name: $suffix,
@@ -54,23 +54,18 @@ macro_rules! of_rule {
     };
 }
 
+/// Source for a rule that no system uses.
+const NONE: &str = "none: a multiplier with another rounding";
+
 const RULES: [[Definition; 3]; 8] = [
-    of_rule!("nearest-even", TiesEven, "none: a multiplier with another rounding"),
-    of_rule!(
-        "nearest-away",
-        TiesAway,
-        "apache/tvm src/relay/qnn/op/concatenate.cc, src/relay/qnn/op/requantize.cc, rounding TONEAREST"
-    ),
-    of_rule!(
-        "nearest-up",
-        TiesUp,
-        "apache/tvm src/relay/qnn/op/concatenate.cc, src/relay/qnn/op/requantize.cc, rounding UPWARD; TOSA specification, RESCALE, single rounding"
-    ),
-    of_rule!("nearest-down", TiesDown, "none: a multiplier with another rounding"),
-    of_rule!("nearest-to-zero", TiesToZero, "none: a multiplier with another rounding"),
-    of_rule!("toward-positive", TowardPositive, "none: a multiplier with another rounding"),
-    of_rule!("toward-negative", TowardNegative, "none: a multiplier with another rounding"),
-    of_rule!("toward-zero", TowardZero, "none: a multiplier with another rounding"),
+    of_rule!("nearest-even" => TiesEven, NONE),
+    of_rule!("nearest-away" => TiesAway, "apache/tvm src/relay/qnn/op/concatenate.cc, src/relay/qnn/op/requantize.cc, rounding TONEAREST"),
+    of_rule!("nearest-up" => TiesUp, "apache/tvm src/relay/qnn/op/concatenate.cc, src/relay/qnn/op/requantize.cc, rounding UPWARD; TOSA specification, RESCALE, single rounding"),
+    of_rule!("nearest-down" => TiesDown, NONE),
+    of_rule!("nearest-to-zero" => TiesToZero, NONE),
+    of_rule!("toward-positive" => TowardPositive, NONE),
+    of_rule!("toward-negative" => TowardNegative, NONE),
+    of_rule!("toward-zero" => TowardZero, NONE),
 ];
 
 const SHIPPED: [Definition; 5] = [

@@ -12,7 +12,7 @@
 mod direct;
 mod patch;
 mod scatter;
-mod side;
+pub(crate) mod side;
 
 use crate::matmul::{self, Columns, Lanes, width};
 use crate::shape::{self, ShapeError, broken};
@@ -86,25 +86,11 @@ impl Convolution {
     }
 
     fn rows(&self) -> side::Sizes {
-        let padding = [self.top, self.bottom];
-        side::Sizes {
-            size: self.height,
-            padding,
-            kernel: self.kernel_h,
-            stride: self.stride_h,
-            dilation: self.dilation_h,
-        }
+        side::Sizes::of(self.height, [self.top, self.bottom], [self.kernel_h, self.stride_h, self.dilation_h])
     }
 
     fn columns(&self) -> side::Sizes {
-        let padding = [self.left, self.right];
-        side::Sizes {
-            size: self.width,
-            padding,
-            kernel: self.kernel_w,
-            stride: self.stride_w,
-            dilation: self.dilation_w,
-        }
+        side::Sizes::of(self.width, [self.left, self.right], [self.kernel_w, self.stride_w, self.dilation_w])
     }
 
     /// Returns the number of elements of input, weights and output; the error is the invalid argument.

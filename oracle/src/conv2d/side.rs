@@ -3,7 +3,7 @@
 use crate::shape::{self, ShapeError, broken};
 
 /// Names of the arguments of one side of the image.
-pub(super) struct Side {
+pub(crate) struct Side {
     size: &'static str,
     kernel: &'static str,
     stride: &'static str,
@@ -12,7 +12,7 @@ pub(super) struct Side {
     output_padding: &'static str,
 }
 
-pub(super) const ROWS: Side = Side {
+pub(crate) const ROWS: Side = Side {
     size: "height",
     kernel: "kernel_h",
     stride: "stride_h",
@@ -20,7 +20,7 @@ pub(super) const ROWS: Side = Side {
     padding: ["top", "bottom"],
     output_padding: "output_padding_h",
 };
-pub(super) const COLUMNS: Side = Side {
+pub(crate) const COLUMNS: Side = Side {
     size: "width",
     kernel: "kernel_w",
     stride: "stride_w",
@@ -30,15 +30,20 @@ pub(super) const COLUMNS: Side = Side {
 };
 
 /// Sizes along one side.
-pub(super) struct Sizes {
-    pub(super) size: usize,
-    pub(super) padding: [usize; 2],
-    pub(super) kernel: usize,
-    pub(super) stride: usize,
-    pub(super) dilation: usize,
+pub(crate) struct Sizes {
+    size: usize,
+    padding: [usize; 2],
+    kernel: usize,
+    stride: usize,
+    dilation: usize,
 }
 
 impl Sizes {
+    /// Creates the sizes of one side.
+    pub(crate) fn of(size: usize, padding: [usize; 2], [kernel, stride, dilation]: [usize; 3]) -> Self {
+        Self { size, padding, kernel, stride, dilation }
+    }
+
     /// Returns the input element that a filter element meets for an output.
     pub(super) fn seen(&self, output: usize, element: usize) -> Option<usize> {
         (output * self.stride + element * self.dilation).checked_sub(self.padding[0]).filter(|at| *at < self.size)
@@ -63,7 +68,7 @@ impl Side {
     }
 
     /// Returns the number of outputs along this side.
-    pub(super) fn outputs(&self, sizes: &Sizes) -> Result<usize, ShapeError> {
+    pub(crate) fn outputs(&self, sizes: &Sizes) -> Result<usize, ShapeError> {
         self.positive(sizes)?;
         let Sizes { size, padding: [before, after], kernel, stride, dilation } = *sizes;
         let padded = size.checked_add(before).and_then(|n| n.checked_add(after)).filter(|n| *n <= shape::MAX_ELEMENTS);

@@ -25,7 +25,7 @@ pub struct Definition {
     /// Document and section, or repository and file.
     pub source: &'static str,
     /// Composition, each step with its name. Starts from the stored value.
-    pub steps: &'static [(&'static str, Step)],
+    pub steps: &'static [Named],
     /// Definition in machine integers, derived independently; unrounded at the end.
     fast: fn(&Prepared, i64) -> Soft,
     /// Factor of the scale, if all earlier steps are on integers and only one rounding follows.
@@ -67,17 +67,24 @@ pub struct Trace {
     pub result: u64,
 }
 
+/// Step with its name.
+type Named = (&'static str, Step);
+
+const CONVERT: Named = ("the stored value converts", Step::Round);
+const SUBTRACT: Named = ("subtract the zero point", Step::Subtract);
+const SUBTRACT_ROUNDED: Named = ("subtract the zero point as a float", Step::SubtractRounded);
+const ROUND_DIFFERENCE: Named = ("the difference rounds", Step::Round);
+const MULTIPLY: Named = ("multiply by the scale", Step::Multiply);
+const ROUND_PRODUCT: Named = ("the product rounds", Step::Round);
+const ROUND: Named = ("round", Step::Round);
+
 /// Every scheme.
 pub static DEFINITIONS: &[Definition] = &[
     Definition {
         name: "ideal",
         summary: "(q - zero point) * scale, exact, rounded once",
         source: "MLIR RFC quant dialect: expressedValue = (storedValue - zeroPoint) * scale",
-        steps: &[
-            ("subtract the zero point", Step::Subtract),
-            ("multiply by the scale", Step::Multiply),
-            ("round", Step::Round),
-        ],
+        steps: &[SUBTRACT, MULTIPLY, ROUND],
         fast: |p, q| Soft::integer(q - p.q.zero_point).times(p.scale),
         factor: Some(|p, q| Some(q - p.zero_point)),
     },
@@ -85,13 +92,7 @@ pub static DEFINITIONS: &[Definition] = &[
         name: "mlir-dcast",
         summary: "the RFC's steps: both converted, subtracted and multiplied in the expressed type",
         source: "MLIR RFC quant dialect, operation quant.dcast, Semantics; pass --lower-quant-ops",
-        steps: &[
-            ("the stored value converts", Step::Round),
-            ("subtract the zero point as a float", Step::SubtractRounded),
-            ("the difference rounds", Step::Round),
-            ("multiply by the scale", Step::Multiply),
-            ("the product rounds", Step::Round),
-        ],
+        steps: &[CONVERT, SUBTRACT_ROUNDED, ROUND_DIFFERENCE, MULTIPLY, ROUND_PRODUCT],
         fast: |p, q| {
             let stored = Soft::integer(q).rounded(p.q.format);
             stored.plus(p.zero_point_rounded.negated()).rounded(p.q.format).times(p.scale)
@@ -105,10 +106,10 @@ pub static DEFINITIONS: &[Definition] = &[
         steps: &[
             ("the stored value converts to f32", Step::RoundToSingle),
             ("and from there", Step::Round),
-            ("subtract the zero point as a float", Step::SubtractRounded),
-            ("the difference rounds", Step::Round),
-            ("multiply by the scale", Step::Multiply),
-            ("the product rounds", Step::Round),
+            SUBTRACT_ROUNDED,
+            ROUND_DIFFERENCE,
+            MULTIPLY,
+            ROUND_PRODUCT,
         ],
         fast: |p, q| {
             let stored = Soft::integer(q).rounded(Format::F32).rounded(p.q.format);
@@ -120,12 +121,7 @@ pub static DEFINITIONS: &[Definition] = &[
         name: "integer-difference",
         summary: "the difference in integers, converted, multiplied in the expressed type",
         source: "pytorch/FBGEMM include/fbgemm/QuantUtils.h Dequantize; google/XNNPACK src/qs8-f32-vcvt/scalar.c.in",
-        steps: &[
-            ("subtract the zero point", Step::Subtract),
-            ("the difference converts", Step::Round),
-            ("multiply by the scale", Step::Multiply),
-            ("the product rounds", Step::Round),
-        ],
+        steps: &[SUBTRACT, ("the difference converts", Step::Round), MULTIPLY, ROUND_PRODUCT],
         fast: |p, q| Soft::integer(q - p.q.zero_point).rounded(p.q.format).times(p.scale),
         factor: Some(|p, q| p.rounded(q - p.zero_point)),
     },
@@ -133,12 +129,7 @@ pub static DEFINITIONS: &[Definition] = &[
         name: "tflite",
         summary: "the difference in integers, multiplied in double, then rounded to the expressed type",
         source: "tensorflow/tensorflow lite/kernels/internal/reference/dequantize.h Dequantize, for int8, uint8 and int16 to f32",
-        steps: &[
-            ("subtract the zero point", Step::Subtract),
-            ("multiply by the scale", Step::Multiply),
-            ("the product rounds to double", Step::RoundToDouble),
-            ("round", Step::Round),
-        ],
+        steps: &[SUBTRACT, MULTIPLY, ("the product rounds to double", Step::RoundToDouble), ROUND],
         fast: |p, q| Soft::integer(q - p.q.zero_point).times(p.scale).rounded(Format::F64),
         factor: None,
     },
@@ -147,11 +138,11 @@ pub static DEFINITIONS: &[Definition] = &[
         summary: "q * scale - zero point * scale, every product rounded in the expressed type",
         source: "pytorch/pytorch issue 107030",
         steps: &[
-            ("the stored value converts", Step::Round),
-            ("multiply by the scale", Step::Multiply),
-            ("the product rounds", Step::Round),
+            CONVERT,
+            MULTIPLY,
+            ROUND_PRODUCT,
             ("subtract the zero point's product", Step::SubtractProduct),
-            ("the difference rounds", Step::Round),
+            ROUND_DIFFERENCE,
         ],
         fast: |p, q| {
             let product = |v: Soft| v.times(p.scale).rounded(p.q.format);

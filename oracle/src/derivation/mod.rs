@@ -49,50 +49,28 @@ pub struct Derivation {
     pub real: fn(&Scales) -> Rational,
 }
 
+/// Builds an entry of the list: its texts, and the function that computes the multiplier.
+macro_rules! derivation {
+    ($name:literal, $summary:literal, $source:literal => $real:expr) => {
+        Derivation { name: $name, summary: $summary, source: $source, real: $real }
+    };
+}
+
 /// Every derivation. A model's scales are float32; the name says `doubles` if a library keeps doubles.
 pub static DERIVATIONS: &[Derivation] = &[
-    Derivation {
-        name: "exact",
-        summary: "scales read as float; exact",
-        source: "none: the real number that the others approximate",
-        real: |scales| exact(&scales.read(F32)),
-    },
-    Derivation {
-        name: "exact-doubles",
-        summary: "scales read as double; exact",
-        source: "none: the real number that the others approximate",
-        real: |scales| exact(&scales.read(F64)),
-    },
-    Derivation {
-        name: "f64",
-        summary: "scales read as float; product and quotient in double",
-        source: "tensorflow/tensorflow lite/kernels/kernel_util.cc PopulateConvolutionQuantizationParams",
-        real: |scales| in_f64(&scales.read(F32)),
-    },
-    Derivation {
-        name: "f64-doubles",
-        summary: "scales read as double; product and quotient in double",
-        source: "none: what a converter does that keeps its scales as doubles",
-        real: |scales| in_f64(&scales.read(F64)),
-    },
-    Derivation {
-        name: "f32-f64",
-        summary: "product in float, quotient in double",
-        source: "tensorflow/tensorflow lite/kernels/kernel_util.cc GetQuantizedConvolutionMultipler; apache/tvm src/relay/qnn/op/requantize.cc RequantizeLower",
-        real: |scales| nearest(F64, &(scales.product_f32() / scales.read(F32).output)),
-    },
-    Derivation {
-        name: "f32",
-        summary: "product and quotient in float: a multiplier of 24 bits",
-        source: "google/gemmlowp doc/quantization_example.cc; google/XNNPACK src/operators/convolution-nhwc.c; microsoft/onnxruntime core/providers/cpu/quantization/qlinearconv.cc",
-        real: |scales| nearest(F32, &(scales.product_f32() / scales.read(F32).output)),
-    },
-    Derivation {
-        name: "f32-reciprocal",
-        summary: "product in float, times the reciprocal in float: a multiplier of 24 bits",
-        source: "none: what becomes of f32 where a division is replaced",
-        real: |scales| nearest(F32, &(scales.product_f32() * nearest(F32, &scales.read(F32).output.recip()))),
-    },
+    derivation!("exact", "scales read as float; exact", "none: the real number that the others approximate" => |scales| exact(&scales.read(F32))),
+    derivation!("exact-doubles", "scales read as double; exact",
+        "none: the real number that the others approximate" => |scales| exact(&scales.read(F64))),
+    derivation!("f64", "scales read as float; product and quotient in double",
+        "tensorflow/tensorflow lite/kernels/kernel_util.cc PopulateConvolutionQuantizationParams" => |scales| in_f64(&scales.read(F32))),
+    derivation!("f64-doubles", "scales read as double; product and quotient in double",
+        "none: what a converter does that keeps its scales as doubles" => |scales| in_f64(&scales.read(F64))),
+    derivation!("f32-f64", "product in float, quotient in double",
+        "tensorflow/tensorflow lite/kernels/kernel_util.cc GetQuantizedConvolutionMultipler; apache/tvm src/relay/qnn/op/requantize.cc RequantizeLower" => |scales| nearest(F64, &(scales.product_f32() / scales.read(F32).output))),
+    derivation!("f32", "product and quotient in float: a multiplier of 24 bits",
+        "google/gemmlowp doc/quantization_example.cc; google/XNNPACK src/operators/convolution-nhwc.c; microsoft/onnxruntime core/providers/cpu/quantization/qlinearconv.cc" => |scales| nearest(F32, &(scales.product_f32() / scales.read(F32).output))),
+    derivation!("f32-reciprocal", "product in float, times the reciprocal in float: a multiplier of 24 bits",
+        "none: what becomes of f32 where a division is replaced" => |scales| nearest(F32, &(scales.product_f32() * nearest(F32, &scales.read(F32).output.recip())))),
 ];
 
 impl Derivation {

@@ -20,7 +20,6 @@ use crate::quantize::{Storage, suffix};
 use crate::rounding::RoundingRule;
 use crate::scheme::{Described, Registered, Scheme};
 use crate::shape::{self, ShapeError, broken};
-use crate::word::Overflow;
 use integers::Fast;
 use rug::{Integer, Rational};
 use std::collections::BTreeMap;
@@ -124,12 +123,7 @@ impl<A: Arithmetic> Parameters<A> {
         if self.min > self.max {
             return Err(broken("min", format!("{} is above max, {}", self.min, self.max)));
         }
-        let stored = self.storage.min()..=self.storage.max();
-        for values in [lhs, rhs, &ends] {
-            if let Some(value) = values.iter().find(|v| !stored.contains(&i64::from(**v))) {
-                return Err(broken("lhs", format!("{value} is no {}", self.storage.name())));
-            }
-        }
+        [lhs, rhs, &ends].into_iter().try_for_each(|values| self.storage.holds("lhs", values))?;
         A::check(self, [self.lhs.furthest(lhs), self.rhs.furthest(rhs)])
     }
 
@@ -158,11 +152,6 @@ impl<A: Arithmetic> Scheme<&'static Definition<A>> {
     /// Creates the scheme that rounds the exact result over the output's scale once.
     pub fn ideal(rule: RoundingRule) -> Self {
         Self::named(suffix(rule))
-    }
-
-    fn named(name: &str) -> Self {
-        let definition = A::DEFINITIONS.iter().find(|d| d.name == name).expect("every rule has its schemes");
-        Self { definition, overflow: Overflow::OutOfDomain }
     }
 
     /// Computes each result by rationals; `None` if a step is out of domain.

@@ -63,17 +63,11 @@ macro_rules! by_rule {
 /// Defines a scheme with the three rescales of a source, by a scheme of fixed point multiply. By default an operand is lifted, then rescaled.
 /// `RESCALED` names the last rescale.
 macro_rules! rescaled {
-    ($name:literal, $summary:expr, $source:expr, $fpm:literal) => {
-        rescaled!(
-            $name,
-            $summary,
-            $source,
-            $fpm,
-            &[LIFT, ("rescale the operand", Step::Own(Own::Rescale($fpm, Factor::Operand)))],
-            Shift
-        )
+    ($name:literal => $summary:expr, $source:expr, $fpm:literal) => {
+        rescaled!($name => $summary, $source, $fpm, Shift,
+            &[LIFT, ("rescale the operand", Step::Own(Own::Rescale($fpm, Factor::Operand)))])
     };
-    ($name:literal, $summary:expr, $source:expr, $fpm:literal, $operand:expr, $lift:ident) => {
+    ($name:literal => $summary:expr, $source:expr, $fpm:literal, $lift:ident, $operand:expr) => {
         Definition {
             name: $name,
             summary: $summary,
@@ -81,6 +75,43 @@ macro_rules! rescaled {
             operand: $operand,
             combined: &[(RESCALED, Step::Own(Own::Rescale($fpm, Factor::Output))), ADD, CLAMP],
             fast: Fast::Rescaled($fpm, Lift::$lift),
+        }
+    };
+}
+
+/// Defines one of TOSA's two schemes, by the operator that combines the operands.
+macro_rules! tosa {
+    // If an operand's factor is exactly a half, the source lifts by the multiplier instead; both ways are exact.
+    (double, $operator:literal, $source:expr) => {
+        rescaled!("tosa-double" => concat!("tosa.rescale to lift, to rescale, ", $operator, ", tosa.rescale, DOUBLE_ROUND"),
+            $source, "tosa-apply-scale-32-double", Multiplication,
+            &[
+                ("rescale by 2^20", Step::Own(Own::Rescale("tosa-apply-scale-32-double", Factor::Lift))),
+                ("rescale the operand", Step::Own(Own::Rescale("tosa-apply-scale-32-double", Factor::Operand))),
+            ])
+    };
+    (single, $operator:literal, $source:expr) => {
+        rescaled!("tosa-single" => concat!("tosa.rescale by the lifted multiplier, ", $operator, ", tosa.rescale, SINGLE_ROUND"),
+            $source, "tosa-apply-scale-32-single", Multiplier,
+            &[("rescale the operand, lifted", Step::Own(Own::Rescale("tosa-apply-scale-32-single", Factor::Lifted)))])
+    };
+}
+
+/// Defines a scheme with multipliers over one power of two, of one more bit than given, and one rounding shift.
+macro_rules! fixed {
+    ($name:literal => $summary:literal, $source:literal, ($factor:literal, $bits:literal), ($round:literal, $rule:ident)) => {
+        Definition {
+            name: $name,
+            summary: $summary,
+            source: $source,
+            operand: &[($factor, Step::Own(Own::Fixed($bits)))],
+            combined: &[
+                ("divide by the power of two", Step::Own(Own::FixedShift($bits))),
+                ($round, Step::Round($rule)),
+                ADD,
+                CLAMP,
+            ],
+            fast: Fast::Fixed($bits, $rule),
         }
     };
 }
@@ -99,4 +130,4 @@ macro_rules! requantized {
     };
 }
 
-pub(super) use {by_rule, of_rule, requantized, rescaled};
+pub(super) use {by_rule, fixed, of_rule, requantized, rescaled, tosa};

@@ -18,7 +18,7 @@ use std::ops::RangeInclusive;
 
 pub use printed::Printed;
 pub use real::enclosed;
-pub(crate) use real::power;
+pub(crate) use real::{enclosed_at, power};
 
 /// Integer bits of the input. gemmlowp's code needs at least two fractional bits.
 pub const INTEGER_BITS: RangeInclusive<i32> = 0..=29;

@@ -9,6 +9,8 @@ use std::sync::LazyLock;
 
 /// Largest result.
 const ONE: i32 = i32::MAX;
+/// Exponent, times the number of the attempt, from which on a power of `e` is enclosed between 0 and `2^-exponent`.
+const FAR: u32 = 48;
 
 /// Encloses `e^(-p / 2^fraction)` between two rationals, by this many terms of the series, at least as many as the exponent.
 pub fn enclosed(p: &Integer, fraction: u32, terms: u32) -> (Rational, Rational) {
@@ -27,6 +29,15 @@ pub fn enclosed(p: &Integer, fraction: u32, terms: u32) -> (Rational, Rational) 
     assert!(ratio < 1, "{terms} terms are too few");
     let more: Rational = &sum + first / (Rational::from(1) - ratio);
     (more.recip(), sum.recip())
+}
+
+/// Encloses `e^(-p / 2^fraction)` between two rationals, the closer the higher the number of the attempt.
+pub(crate) fn enclosed_at(p: &Integer, fraction: u32, attempt: u32) -> (Rational, Rational) {
+    let (whole, far) = (Integer::from(p >> fraction), FAR * attempt);
+    if whole >= far {
+        return (Rational::new(), Rational::from(1) >> far);
+    }
+    enclosed(p, fraction, whole.to_u32().unwrap_or_default() + 40 * attempt)
 }
 
 /// Computes `round(e^x * 2^31)`; for x = 0 the largest result.

@@ -51,6 +51,15 @@ impl Piece {
         }
     }
 
+    /// Returns the same function over the smallest denominator: `floor((2a*x + b) / 2^(k+1)) = floor((a*x + floor(b/2)) / 2^k)`.
+    pub fn reduced(&self) -> Self {
+        let mut piece = *self;
+        while piece.ties == Ties::Floored && piece.k > 0 && piece.m & 1 == 0 {
+            (piece.m, piece.c, piece.k) = (piece.m >> 1, piece.c >> 1, piece.k - 1);
+        }
+        piece
+    }
+
     /// Returns the last accumulator of the piece up to which the value equals the value at `x`, which must be in the piece.
     pub fn last_alike(&self, x: i64) -> i64 {
         let (value, rest) = (self.at(x), Self { lo: x, ..*self });

@@ -43,6 +43,16 @@ pub struct Output {
     pub max: i32,
 }
 
+impl Scheme {
+    /// Applies the zero point and the clamp of an output, if any, to a result of the scheme; `None` if it is then out of domain.
+    #[inline]
+    pub fn placed(&self, p: &Parameters, output: Option<&Output>, v: i64) -> Option<i64> {
+        let Some(output) = output else { return Some(v) };
+        let placed = self.overflow.fit(p.word, i128::from(v) + i128::from(output.zero_point))?;
+        Some(placed.clamp(output.min.into(), output.max.into()) as i64)
+    }
+}
+
 /// Folder of one scheme after another in the same memory.
 #[derive(Clone, Debug)]
 pub struct Folder {

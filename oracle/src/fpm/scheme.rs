@@ -29,7 +29,7 @@ pub type Scheme = crate::scheme::Scheme<&'static Definition>;
 registered!(|definition| step_names(definition.steps));
 
 macro_rules! single_rounding {
-    ($name:literal, $summary:literal, $source:expr, $rule:ident) => {
+    ($name:literal => $summary:literal, $source:expr, $rule:ident) => {
         Definition {
             name: $name,
             summary: $summary,
@@ -64,24 +64,16 @@ const SINGLE_SOURCE: &str = "TVM RFC fixed point multiply, introduction";
 
 /// Every scheme.
 pub static DEFINITIONS: &[Definition] = &[
-    single_rounding!(
-        "ties-up",
-        "one rounding, half towards +inf (TVM UPWARD)",
-        "TVM RFC fixed point multiply, background: \"breaks ties upward\"",
-        TiesUp
-    ),
-    single_rounding!(
-        "ties-away",
-        "one rounding, half away from zero (TVM TONEAREST)",
-        "apache/tvm src/relay/qnn/utils.cc, rounding TONEAREST",
-        TiesAway
-    ),
-    single_rounding!("ties-even", "one rounding, half to even", SINGLE_SOURCE, TiesEven),
-    single_rounding!("ties-down", "one rounding, half towards -inf", SINGLE_SOURCE, TiesDown),
-    single_rounding!("ties-to-zero", "one rounding, half towards zero", SINGLE_SOURCE, TiesToZero),
-    single_rounding!("toward-positive", "one rounding, ceiling", SINGLE_SOURCE, TowardPositive),
-    single_rounding!("toward-negative", "one rounding, floor", SINGLE_SOURCE, TowardNegative),
-    single_rounding!("toward-zero", "one rounding, truncation", SINGLE_SOURCE, TowardZero),
+    single_rounding!("ties-up" => "one rounding, half towards +inf (TVM UPWARD)",
+        "TVM RFC fixed point multiply, background: \"breaks ties upward\"", TiesUp),
+    single_rounding!("ties-away" => "one rounding, half away from zero (TVM TONEAREST)",
+        "apache/tvm src/relay/qnn/utils.cc, rounding TONEAREST", TiesAway),
+    single_rounding!("ties-even" => "one rounding, half to even", SINGLE_SOURCE, TiesEven),
+    single_rounding!("ties-down" => "one rounding, half towards -inf", SINGLE_SOURCE, TiesDown),
+    single_rounding!("ties-to-zero" => "one rounding, half towards zero", SINGLE_SOURCE, TiesToZero),
+    single_rounding!("toward-positive" => "one rounding, ceiling", SINGLE_SOURCE, TowardPositive),
+    single_rounding!("toward-negative" => "one rounding, floor", SINGLE_SOURCE, TowardNegative),
+    single_rounding!("toward-zero" => "one rounding, truncation", SINGLE_SOURCE, TowardZero),
     Definition {
         name: "gemmlowp-double",
         summary: "SRDHM, then rounding divide by a power of two with ties away from zero",
@@ -240,8 +232,7 @@ impl Definition {
 impl Scheme {
     /// Returns the scheme of a single rounding by `rule`.
     pub fn single(rule: RoundingRule, overflow: Overflow) -> Self {
-        let definition = DEFINITIONS.iter().find(|d| d.name == rule.name());
-        Self { definition: definition.expect("every rule is a scheme"), overflow }
+        Self::find(rule.name(), overflow).expect("every rule is a scheme")
     }
 
     /// Computes the exact result by big rationals; `None` if the input is out of domain.

@@ -155,13 +155,8 @@ impl Step {
             Self::Saturate => in_integers(v, &|v| p.word.saturate_exact(v)),
             Self::F32 => Format::F32.decode(Format::F32.nearest(&v)).finite()?.clone(),
             Self::Add(n) | Self::Offset(n) => v + n,
-            Self::FixupNegative => {
-                if p.s < 0 && v < 0 {
-                    v - 1
-                } else {
-                    v
-                }
-            }
+            Self::FixupNegative if p.s < 0 && v < 0 => v - 1,
+            Self::FixupNegative => v,
             Self::FixupMasked if p.s < 0 => in_integers(v, &|v| p.word.wrap_exact(&(v + Integer::from(v & -p.s)))),
             Self::FixupMasked => v,
             Self::NudgeAwayFromZero if p.s < 0 => {
@@ -169,13 +164,8 @@ impl Step {
                 if v < 0 { v - nudge } else { v + nudge }
             }
             Self::NudgeAwayFromZero => v,
-            Self::NudgeBySign => {
-                if v < 0 {
-                    v + (1 - p.half()).min(0)
-                } else {
-                    v + p.half()
-                }
-            }
+            Self::NudgeBySign if v < 0 => v + (1 - p.half()).min(0),
+            Self::NudgeBySign => v + p.half(),
             Self::PowerOfTwoShift => {
                 let k = power_of_two_shift(p)?;
                 let biased = in_integers(v, &|v| p.word.wrap_exact(&(v + (Integer::from(1) << ((k + 31) % 32)))));

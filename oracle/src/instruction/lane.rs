@@ -9,69 +9,47 @@ use rug::{Integer, Rational};
 /// Exact result of an instruction in one lane: the value, and true if the lane sets the cumulative saturation flag.
 pub type ExactLane = (Integer, bool);
 
-/// Instruction by mnemonic. Operands are signed lanes. `b` is a lane of the second register (a shift amount is its low byte,
-/// signed), or the immediate, repeated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mnemonic {
-    /// Signed saturating rounding doubling multiply returning high half.
-    Sqrdmulh,
-    /// Signed saturating doubling multiply returning high half.
-    Sqdmulh,
-    /// Signed rounding shift left by register.
-    Srshl,
-    /// Signed saturating shift left by register.
-    Sqshl,
-    /// Signed saturating add.
-    Sqadd,
-    /// Add.
-    Add,
-    /// Multiply.
-    Mul,
-    /// Bitwise and.
-    And,
-    /// Signed shift right by the immediate `b`.
-    Sshr,
-    /// Shift left by the immediate `b`.
-    Shl,
-    /// Signed shift left by register, not rounding.
-    Sshl,
+/// Defines the instructions: assembler name, variant, and the summary that is also its documentation.
+macro_rules! mnemonics {
+    ($(($name:literal, $mnemonic:ident) => $summary:literal,)+) => {
+        /// Instruction by mnemonic. Operands are signed lanes. `b` is a lane of the second register (a shift amount is its low byte,
+        /// signed), or the immediate, repeated.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Mnemonic {
+            $(#[doc = $summary] $mnemonic),+
+        }
+
+        impl Mnemonic {
+            /// All instructions with their assembler names.
+            pub const ALL: [(&'static str, Self); [$($name),+].len()] = [$(($name, Self::$mnemonic)),+];
+
+            /// Returns a description in one line, from the Arm Architecture Reference Manual.
+            pub fn summary(self) -> &'static str {
+                match self {
+                    $(Self::$mnemonic => $summary),+
+                }
+            }
+        }
+    };
+}
+
+mnemonics! {
+    ("sqrdmulh", Sqrdmulh) => "signed saturating rounding doubling multiply returning high half",
+    ("sqdmulh", Sqdmulh) => "signed saturating doubling multiply returning high half",
+    ("srshl", Srshl) => "signed rounding shift left by register",
+    ("sqshl", Sqshl) => "signed saturating shift left by register",
+    ("sqadd", Sqadd) => "signed saturating add",
+    ("add", Add) => "add",
+    ("mul", Mul) => "multiply",
+    ("and", And) => "bitwise and",
+    ("sshr", Sshr) => "signed shift right by an immediate",
+    ("shl", Shl) => "shift left by an immediate",
+    ("sshl", Sshl) => "signed shift left by register, not rounding",
 }
 
 use Mnemonic::*;
 
 impl Mnemonic {
-    /// All instructions with their assembler names.
-    pub const ALL: [(&'static str, Self); 11] = [
-        ("sqrdmulh", Sqrdmulh),
-        ("sqdmulh", Sqdmulh),
-        ("srshl", Srshl),
-        ("sqshl", Sqshl),
-        ("sqadd", Sqadd),
-        ("add", Add),
-        ("mul", Mul),
-        ("and", And),
-        ("sshr", Sshr),
-        ("shl", Shl),
-        ("sshl", Sshl),
-    ];
-
-    /// Returns a description in one line, from the Arm Architecture Reference Manual.
-    pub fn summary(self) -> &'static str {
-        match self {
-            Sqrdmulh => "signed saturating rounding doubling multiply returning high half",
-            Sqdmulh => "signed saturating doubling multiply returning high half",
-            Srshl => "signed rounding shift left by register",
-            Sqshl => "signed saturating shift left by register",
-            Sqadd => "signed saturating add",
-            Add => "add",
-            Mul => "multiply",
-            And => "bitwise and",
-            Sshr => "signed shift right by an immediate",
-            Shl => "shift left by an immediate",
-            Sshl => "signed shift left by register, not rounding",
-        }
-    }
-
     /// Finds an instruction by assembler name.
     pub fn parse(name: &str) -> Result<Self, UnknownName> {
         let found = Self::ALL.iter().find(|(n, _)| *n == name);

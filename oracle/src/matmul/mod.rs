@@ -68,44 +68,27 @@ pub struct Definition {
     pub narrow: Option<Narrow>,
 }
 
+/// Builds an entry of the list: its texts, and its lanes.
+macro_rules! matmul {
+    ($name:literal, $summary:literal, $source:literal => $narrow:expr) => {
+        Definition { name: $name, summary: $summary, source: $source, narrow: $narrow }
+    };
+}
+
 /// Every scheme.
 pub static DEFINITIONS: &[Definition] = &[
-    Definition {
-        name: "exact",
-        summary: "the sum of products of offset elements, in unbounded integers",
-        source: "google/gemmlowp doc/low-precision.md, the low-precision paradigm, steps 1 to 3",
-        narrow: None,
-    },
-    Definition {
-        name: "pairs-u16-wrap",
-        summary: "raw products of k and k+8 summed in an unsigned 16-bit lane, wrapping",
-        source: "TVM RFC quantized convolution for armv8, convolution core algorithm: \"umull, umlal2, uadalp\"",
-        narrow: Some(Narrow::Pairs { apart: 8, sum: PairSum::WrapUnsigned }),
-    },
-    Definition {
-        name: "pairs-s16-wrap",
-        summary: "raw products of k and k+8 summed in a signed 16-bit lane, wrapping",
-        source: "TVM RFC quantized convolution for armv8, convolution core algorithm: \"smull, smlal2, sadalp\"",
-        narrow: Some(Narrow::Pairs { apart: 8, sum: PairSum::WrapSigned }),
-    },
-    Definition {
-        name: "pairs-s16-saturate",
-        summary: "adjacent raw products summed and saturated to signed 16 bits",
-        source: "Intel SDM, VPMADDUBSW",
-        narrow: Some(Narrow::Pairs { apart: 1, sum: PairSum::Saturate }),
-    },
-    Definition {
-        name: "quads-32-saturate",
-        summary: "sums of adjacent quads of raw products added to int32 lanes with saturation, the lanes added wrapping",
-        source: "Intel SDM, VPDPBUSDS",
-        narrow: Some(Narrow::Quads),
-    },
-    Definition {
-        name: "sum-s16-wrap",
-        summary: "raw products summed in one signed 16-bit word, wrapping",
-        source: "apache/tvm python/tvm/topi/nn/dense.py, matmul with out_dtype int16",
-        narrow: Some(Narrow::Sum16),
-    },
+    matmul!("exact", "the sum of products of offset elements, in unbounded integers",
+        "google/gemmlowp doc/low-precision.md, the low-precision paradigm, steps 1 to 3" => None),
+    matmul!("pairs-u16-wrap", "raw products of k and k+8 summed in an unsigned 16-bit lane, wrapping",
+        "TVM RFC quantized convolution for armv8, convolution core algorithm: \"umull, umlal2, uadalp\"" => Some(Narrow::Pairs { apart: 8, sum: PairSum::WrapUnsigned })),
+    matmul!("pairs-s16-wrap", "raw products of k and k+8 summed in a signed 16-bit lane, wrapping",
+        "TVM RFC quantized convolution for armv8, convolution core algorithm: \"smull, smlal2, sadalp\"" => Some(Narrow::Pairs { apart: 8, sum: PairSum::WrapSigned })),
+    matmul!("pairs-s16-saturate", "adjacent raw products summed and saturated to signed 16 bits",
+        "Intel SDM, VPMADDUBSW" => Some(Narrow::Pairs { apart: 1, sum: PairSum::Saturate })),
+    matmul!("quads-32-saturate", "sums of adjacent quads of raw products added to int32 lanes with saturation, the lanes added wrapping",
+        "Intel SDM, VPDPBUSDS" => Some(Narrow::Quads)),
+    matmul!("sum-s16-wrap", "raw products summed in one signed 16-bit word, wrapping",
+        "apache/tvm python/tvm/topi/nn/dense.py, matmul with out_dtype int16" => Some(Narrow::Sum16)),
 ];
 
 /// Definition with the policy for results beyond int32.

@@ -133,10 +133,7 @@ impl Fast {
                 p.clamped(scaled(sum, by).plus(zero_point).rounded(F32).to_integer(TiesEven).number())
             }),
             Self::Rescaled(name) => {
-                let Some(definition) = fpm::scheme::DEFINITIONS.iter().find(|d| d.name == name) else {
-                    return sums(p, input, &|_, _| None);
-                };
-                let scheme = fpm::Scheme { definition, overflow };
+                let Some(scheme) = fpm::Scheme::find(name, overflow) else { return sums(p, input, &|_, _| None) };
                 let multiplier = |p: &Pooling, count| single(p, count).q31();
                 by_count(p, input, multiplier, |sum, (multiplier, shift)| match shift {
                     ..=31 => p.placed(scheme.fast(sum, &fpm::Parameters::q31(*multiplier, *shift))?.into()),

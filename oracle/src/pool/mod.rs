@@ -17,13 +17,12 @@ mod registry;
 pub mod steps;
 mod windows;
 
-use crate::conv2d::Convolution;
+use crate::conv2d::side::{COLUMNS, ROWS, Sizes};
 use crate::elementwise::Operand;
 use crate::quantize::{Storage, suffix};
 use crate::rounding::RoundingRule;
 use crate::scheme::Registered;
 use crate::shape::{self, ShapeError, broken};
-use crate::word::Overflow;
 use expected::Fast;
 use rug::{Integer, Rational};
 use std::ops::RangeInclusive;
@@ -137,33 +136,6 @@ impl Definition {
 pub type Scheme = crate::scheme::Scheme<&'static Definition>;
 
 impl Pooling {
-    /// Returns the depthwise convolution with the same windows.
-    fn shape(&self) -> Convolution {
-        Convolution {
-            batches: self.batches,
-            height: self.height,
-            width: self.width,
-            channels: self.channels,
-            kernel_h: self.kernel_h,
-            kernel_w: self.kernel_w,
-            out_channels: self.channels,
-            groups: self.channels,
-            stride_h: self.stride_h,
-            stride_w: self.stride_w,
-            dilation_h: 1,
-            dilation_w: 1,
-            top: self.top,
-            bottom: self.bottom,
-            left: self.left,
-            right: self.right,
-            input_zero_point: 0,
-            weight_zero_point: 0,
-            transposed: false,
-            output_padding_h: 0,
-            output_padding_w: 0,
-        }
-    }
-
     /// Returns rows and columns of the output; the error is the invalid argument.
     pub fn output(&self) -> Result<(usize, usize), ShapeError> {
         let sides = [("top", self.top, self.kernel_h), ("bottom", self.bottom, self.kernel_h)];
@@ -171,7 +143,9 @@ impl Pooling {
         if let Some((argument, padding, kernel)) = sides.into_iter().chain(across).find(|(_, p, k)| p >= k) {
             return Err(broken(argument, format!("padding of {padding} is no less than the window of {kernel}")));
         }
-        self.shape().output()
+        let rows = Sizes::of(self.height, [self.top, self.bottom], [self.kernel_h, self.stride_h, 1]);
+        let columns = Sizes::of(self.width, [self.left, self.right], [self.kernel_w, self.stride_w, 1]);
+        Ok((ROWS.outputs(&rows)?, COLUMNS.outputs(&columns)?))
     }
 
     /// Returns the number of elements of input and output; the error is the invalid argument.
@@ -192,12 +166,8 @@ impl Pooling {
         if self.min > self.max {
             return Err(broken("min", format!("{} is above max, {}", self.min, self.max)));
         }
-        let stored = self.storage.min()..=self.storage.max();
-        for (argument, value) in [("min", self.min), ("max", self.max)] {
-            if !stored.contains(&i64::from(value)) {
-                return Err(broken(argument, format!("{value} is no {}", self.storage.name())));
-            }
-        }
+        self.storage.holds("min", &[self.min])?;
+        self.storage.holds("max", &[self.max])?;
         let input = shape::elements("input", &[self.batches, self.height, self.width, self.channels])?;
         let of_window = shape::elements("kernel_h", &[self.kernel_h, self.kernel_w])?;
         if of_window as u64 >= 1 << 24 {
@@ -215,10 +185,7 @@ impl Pooling {
         if definition.has_one_scale() && self.input.scale != self.out.scale {
             return Err(broken("out", "its scale is not that of the input".to_owned()));
         }
-        let stored = self.storage.min()..=self.storage.max();
-        if let Some(v) = input.iter().find(|v| !stored.contains(&i64::from(**v))) {
-            return Err(broken("input", format!("{v} is no {}", self.storage.name())));
-        }
+        self.storage.holds("input", input)?;
         let largest = input.iter().map(|v| v.unsigned_abs()).max().unwrap_or(0).max(self.input.furthest(input));
         if u64::from(largest) * (self.kernel_h * self.kernel_w) as u64 >= 1 << 31 {
             return Err(broken("kernel_h", format!("a sum of so many elements up to {largest} is no int32")));
@@ -251,20 +218,6 @@ impl Scheme {
     /// Returns the scheme that rounds the exact average over the output's scale once.
     pub fn ideal(rule: RoundingRule) -> Self {
         Self::named(suffix(rule))
-    }
-
-    /// Returns the scheme that rounds the average of stored values once.
-    pub fn of_stored(rule: RoundingRule) -> Self {
-        match rule {
-            RoundingRule::TiesAway => Self::named("tflite"),
-            RoundingRule::TowardZero => Self::named("tvm"),
-            other => Self::named(&format!("stored-{}", suffix(other))),
-        }
-    }
-
-    fn named(name: &str) -> Self {
-        let definition = DEFINITIONS.iter().find(|d| d.name == name).expect("every rule has its schemes");
-        Self { definition, overflow: Overflow::OutOfDomain }
     }
 
     /// Computes each result by rationals; `None` if a step is out of domain.

@@ -41,7 +41,7 @@ macro_rules! real {
 
 /// Defines the average of stored values by a rule.
 macro_rules! stored {
-    ($name:expr, $suffix:literal, $rule:ident, $source:expr) => {
+    ($name:expr => $suffix:literal, $rule:ident, $source:expr) => {
         Definition {
             name: $name,
             summary: concat!("the average of the stored values, rounded once: ", $suffix),
@@ -66,24 +66,14 @@ pub static DEFINITIONS: &[Definition] = &[
     real!("toward-positive", TowardPositive),
     real!("toward-negative", TowardNegative),
     real!("toward-zero", TowardZero),
-    stored!("stored-nearest-even", "nearest-even", TiesEven, NONE),
-    stored!("stored-nearest-up", "nearest-up", TiesUp, NONE),
-    stored!("stored-nearest-down", "nearest-down", TiesDown, NONE),
-    stored!("stored-nearest-to-zero", "nearest-to-zero", TiesToZero, NONE),
-    stored!("stored-toward-positive", "toward-positive", TowardPositive, NONE),
-    stored!("stored-toward-negative", "toward-negative", TowardNegative, NONE),
-    stored!(
-        "tflite",
-        "nearest-away",
-        TiesAway,
-        "tensorflow/tensorflow lite/kernels/internal/reference/integer_ops/pooling.h AveragePool; ARM-software/CMSIS-NN Source/PoolingFunctions/arm_avgpool_s8.c"
-    ),
-    stored!(
-        "tvm",
-        "toward-zero",
-        TowardZero,
-        "apache/tvm src/relay/qnn/op/avg_pool2d.cc QnnAvgPoolCanonicalize; include/tvm/topi/nn/pooling.h pool_impl"
-    ),
+    stored!("stored-nearest-even" => "nearest-even", TiesEven, NONE),
+    stored!("stored-nearest-up" => "nearest-up", TiesUp, NONE),
+    stored!("stored-nearest-down" => "nearest-down", TiesDown, NONE),
+    stored!("stored-nearest-to-zero" => "nearest-to-zero", TiesToZero, NONE),
+    stored!("stored-toward-positive" => "toward-positive", TowardPositive, NONE),
+    stored!("stored-toward-negative" => "toward-negative", TowardNegative, NONE),
+    stored!("tflite" => "nearest-away", TiesAway, "tensorflow/tensorflow lite/kernels/internal/reference/integer_ops/pooling.h AveragePool; ARM-software/CMSIS-NN Source/PoolingFunctions/arm_avgpool_s8.c"),
+    stored!("tvm" => "toward-zero", TowardZero, "apache/tvm src/relay/qnn/op/avg_pool2d.cc QnnAvgPoolCanonicalize; include/tvm/topi/nn/pooling.h pool_impl"),
     Definition {
         name: "half-added",
         summary: "the sum of the stored values plus half the count, over the count, toward zero: right for sums of one sign alone",

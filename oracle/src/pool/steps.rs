@@ -144,8 +144,7 @@ impl Step {
             Self::Multiply(multiplier) => v * multiplier.exact(p, count),
             Self::Rescale(name) => {
                 let (m, s) = quantize_multiplier(&Multiplier::Single.exact(p, count))?;
-                let definition = fpm::scheme::DEFINITIONS.iter().find(|d| d.name == name)?;
-                definition.exact(overflow, v.numer().to_i64()?, &fpm::Parameters::q31(m, s))?.into()
+                fpm::Scheme::find(name, overflow)?.exact(v.numer().to_i64()?, &fpm::Parameters::q31(m, s))?.into()
             }
             Self::RoundToSingle => nearest(F32, &v),
             Self::Round(rule) => rule.round(&v).into(),

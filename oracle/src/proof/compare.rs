@@ -34,7 +34,7 @@ pub struct Difference {
 impl Difference {
     /// True if a product belongs to the set.
     pub fn holds(&self, product: i64) -> bool {
-        let residue = product.rem_euclid_wide(self.bits);
+        let residue = (i128::from(product) & ((1i128 << self.bits) - 1)) as u64;
         (self.lo..=self.hi).contains(&product) && (self.first..=self.last).contains(&residue)
     }
 
@@ -46,25 +46,6 @@ impl Difference {
         let before = from - period + i128::from(self.last - self.first);
         from <= hi || before >= lo
     }
-}
-
-trait Residue {
-    fn rem_euclid_wide(self, bits: u32) -> u64;
-}
-
-impl Residue for i64 {
-    fn rem_euclid_wide(self, bits: u32) -> u64 {
-        (i128::from(self) & ((1i128 << bits) - 1)) as u64
-    }
-}
-
-/// Returns the same function over the smallest denominator: `floor((2a*p + b) / 2^(k+1)) = floor((a*p + floor(b/2)) / 2^k)`.
-pub(super) fn reduced(piece: &Piece) -> Piece {
-    let mut piece = *piece;
-    while piece.ties == Ties::Floored && piece.k > 0 && piece.m & 1 == 0 {
-        (piece.m, piece.c, piece.k) = (piece.m >> 1, piece.c >> 1, piece.k - 1);
-    }
-    piece
 }
 
 /// True if both are the same function on the same domain.

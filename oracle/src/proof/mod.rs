@@ -207,7 +207,7 @@ fn fold(scheme: &Scheme, at: &Parameters, range: RangeInclusive<i64>, left: u32,
     } else {
         folder.settle();
     }
-    Some(folder.pieces().iter().map(compare::reduced).collect())
+    Some(folder.pieces().iter().map(Piece::reduced).collect())
 }
 
 /// Ranges that contain every product of a range of words and a range of multipliers.

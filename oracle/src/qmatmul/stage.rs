@@ -6,7 +6,7 @@ use crate::matmul::Product;
 use crate::quantize::Storage;
 use crate::requantize::{Definition, wide};
 use crate::shape::{ShapeError, broken};
-use crate::word::{INT32, Overflow};
+use crate::word::INT32;
 use rug::{Integer, Rational};
 
 /// Axis of the result for a list of parameters.
@@ -87,7 +87,7 @@ impl Along {
 pub fn scaling(scheme: &Scheme) -> Scheme {
     match scheme.definition {
         Definition::Fpm(_) => *scheme,
-        _ => named("gemmlowp-double", scheme.overflow),
+        _ => Scheme { overflow: scheme.overflow, ..Scheme::named("gemmlowp-double") },
     }
 }
 
@@ -97,10 +97,6 @@ pub fn dividing(scheme: &Scheme) -> Scheme {
         Definition::Fpm(_) => Scheme { definition: Definition::LegacyTiesAway, ..*scheme },
         _ => *scheme,
     }
-}
-
-fn named(name: &str, overflow: Overflow) -> Scheme {
-    Scheme { overflow, ..Scheme::parse(name).expect("the scheme is registered") }
 }
 
 impl Stage {

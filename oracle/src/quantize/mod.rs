@@ -14,6 +14,7 @@ mod threshold;
 
 use crate::float::{Float, Format};
 use crate::names::{UnknownName, unknown};
+use crate::shape::{ShapeError, broken};
 use serde::Serialize;
 use thiserror::Error;
 
@@ -57,6 +58,15 @@ impl Storage {
     /// Returns the largest value.
     pub fn max(self) -> i64 {
         (1 << (self.bits - u32::from(self.signed))) - 1
+    }
+
+    /// Checks that each value of an argument is of this type.
+    pub(crate) fn holds(self, argument: &'static str, values: &[i32]) -> Result<(), ShapeError> {
+        let stored = self.min()..=self.max();
+        match values.iter().find(|v| !stored.contains(&i64::from(**v))) {
+            Some(v) => Err(broken(argument, format!("{v} is no {}", self.name()))),
+            None => Ok(()),
+        }
     }
 
     /// Returns the value of the low bits of `v`.

@@ -19,6 +19,13 @@ const NAN_IS_POISON: (&str, Step) = ("NaN converts to no integer", Step::Nan(Nan
 /// Magic bias `1.5 * 2^23`: added to an f32 below 2^22, it leaves an integer in the low bits.
 const MAGIC: i64 = 12_582_912;
 
+/// Lists the RFC's steps in the expressed type, from the given first step to a conversion by a rule.
+macro_rules! qcast {
+    ($first:ident, $suffix:literal, $rule:ident) => {
+        &[$first, ROUND_SCALED, ADD_ROUNDED, ROUND_SUM, (concat!("convert ", $suffix), Step::Convert($rule)), CLAMP]
+    };
+}
+
 /// Defines the four schemes of a rounding rule.
 macro_rules! of_rule {
     ($suffix:literal, $rule:ident) => {
@@ -44,14 +51,7 @@ macro_rules! of_rule {
                 summary: concat!("the RFC's steps in the expressed type, converted by ", $suffix),
                 source: "MLIR RFC quant dialect, operation quant.qcast, Semantics; the conversion's rounding is open there",
                 takes: Takes::Everything,
-                steps: &[
-                    DIVIDE,
-                    ROUND_SCALED,
-                    ADD_ROUNDED,
-                    ROUND_SUM,
-                    (concat!("convert ", $suffix), Step::Convert($rule)),
-                    CLAMP,
-                ],
+                steps: qcast!(DIVIDE, $suffix, $rule),
                 fast: |p, overflow, x| fast::qcast($rule, overflow, p, x.divided_by(p.scale)),
             },
             Definition {
@@ -59,14 +59,7 @@ macro_rules! of_rule {
                 summary: concat!("the RFC's steps, but multiplied by the rounded 1/scale, converted by ", $suffix),
                 source: "the RFC's steps with its division strength-reduced",
                 takes: Takes::Everything,
-                steps: &[
-                    RECIPROCAL,
-                    ROUND_SCALED,
-                    ADD_ROUNDED,
-                    ROUND_SUM,
-                    (concat!("convert ", $suffix), Step::Convert($rule)),
-                    CLAMP,
-                ],
+                steps: qcast!(RECIPROCAL, $suffix, $rule),
                 fast: |p, overflow, x| fast::qcast($rule, overflow, p, x.times(p.reciprocal)),
             },
         ]
@@ -90,14 +83,7 @@ const SHIPPED: [Definition; 11] = [
         summary: "mlir-opt --lower-quant-ops: divf, addf, fptosi or fptoui, then the clamp",
         source: "MLIR RFC quant dialect, pass --lower-quant-ops; llvm/llvm-project mlir/lib/Dialect/Quant/Transforms/LowerQuantOps.cpp",
         takes: Takes::Everything,
-        steps: &[
-            DIVIDE,
-            ROUND_SCALED,
-            ADD_ROUNDED,
-            ROUND_SUM,
-            ("convert toward-zero", Step::Convert(TowardZero)),
-            CLAMP,
-        ],
+        steps: qcast!(DIVIDE, "toward-zero", TowardZero),
         fast: |p, overflow, x| fast::qcast(TowardZero, overflow, p, x.divided_by(p.scale)),
     },
     Definition {
@@ -273,16 +259,8 @@ pub(crate) fn suffix(rule: RoundingRule) -> &'static str {
 }
 
 /// Every scheme.
-pub static DEFINITIONS: &[Definition] = &{
-    let mut all = [SHIPPED[0]; 4 * 8 + SHIPPED.len()];
-    let mut i = 0;
-    while i < 4 * 8 {
-        all[i] = BY_RULE[i / 4][i % 4];
-        i += 1;
-    }
-    while i < all.len() {
-        all[i] = SHIPPED[i - 4 * 8];
-        i += 1;
-    }
-    all
-};
+pub static DEFINITIONS: &[Definition] = &joined();
+
+const fn joined() -> [Definition; 4 * 8 + SHIPPED.len()] {
+    crate::elementwise::joined(BY_RULE, SHIPPED)
+}

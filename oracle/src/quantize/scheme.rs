@@ -169,11 +169,6 @@ impl Scheme {
         Self { overflow, ..Self::named(&format!("mlir-qcast-{}", suffix(rule))) }
     }
 
-    fn named(name: &str) -> Self {
-        let definition = DEFINITIONS.iter().find(|d| d.name == name).expect("every rule has its schemes");
-        Self { definition, overflow: Overflow::OutOfDomain }
-    }
-
     /// Computes the result by big rationals. The parameters pass [`Quantization::check`].
     pub fn exact(&self, q: &Quantization, bits: u64) -> Stored {
         self.definition.trace(self.overflow, q, bits).result

@@ -1,12 +1,9 @@
 //! Both operations, by comparisons with the boundaries between two results.
 
 use super::Row;
-use crate::exp::enclosed;
+use crate::exp::enclosed_at;
 use rug::{Integer, Rational};
 use std::collections::BTreeMap;
-
-/// Exponent, times the number of the attempt, from which on a power of `e` is enclosed between 0 and `2^-exponent`.
-const FAR: u32 = 48;
 
 /// Returns the largest stored value whose lower boundary, half a step below, the real result reaches, or the least value.
 fn nearest(p: &Row, reaches: impl Fn(&Rational) -> bool) -> Integer {
@@ -22,14 +19,8 @@ fn nearest(p: &Row, reaches: impl Fn(&Rational) -> bool) -> Integer {
 
 /// Encloses `e^-t` between two rationals, for a dyadic rational `t` that is not negative.
 fn power(t: &Rational, attempt: u32) -> (Rational, Rational) {
-    let far = FAR * attempt;
-    if *t >= far {
-        return (Rational::new(), Rational::from(1) >> far);
-    }
     // The denominator is a power of two, because scales are floats.
-    let fraction = t.denom().significant_bits() - 1;
-    let whole = Integer::from(t.numer() >> fraction).to_u32().unwrap_or_default();
-    enclosed(t.numer(), fraction, whole + 40 * attempt)
+    enclosed_at(t.numer(), t.denom().significant_bits() - 1, attempt)
 }
 
 /// Computes a row. `x_i - max - ln(sum)` reaches a boundary if the sum is at most `e^(x_i - max - boundary)`. By Lindemann and

@@ -135,11 +135,7 @@ impl Softmax {
 
     fn check_input(&self, x: &[i32]) -> Result<(), ShapeError> {
         shape::length("input", x.len(), self.check()?)?;
-        let stored = self.input.min()..=self.input.max();
-        match x.iter().find(|v| !stored.contains(&i64::from(**v))) {
-            Some(v) => Err(broken("input", format!("{v} is no {}", self.input.name()))),
-            None => Ok(()),
-        }
+        self.input.holds("input", x)
     }
 
     /// Converts a number of steps to a stored value, from the least value of the output's type on, clamped.

@@ -1,13 +1,10 @@
 //! Real softmax, rounded once.
 
 use super::Softmax;
-use crate::exp::{enclosed, power};
+use crate::exp::{enclosed_at, power};
 use crate::rounding::RoundingRule::TiesEven;
 use rug::{Integer, Rational};
 use std::collections::BTreeMap;
-
-/// Exponent, times the number of the attempt, from which on a power of `e` is enclosed between 0 and `2^-exponent`.
-const FAR: u32 = 48;
 
 /// Computes a row by rationals, with more terms of the series until both ends of every enclosure round to the same number.
 pub(super) fn exact(p: &Softmax, row: &[i32]) -> Vec<Integer> {
@@ -39,12 +36,7 @@ pub(super) fn exact(p: &Softmax, row: &[i32]) -> Vec<Integer> {
 fn power_of(p: &Softmax, difference: i32, attempt: u32) -> (Rational, Rational) {
     // In units of 2^-57.
     let t = (Integer::from(difference) * p.multiplier) << p.left_shift as u32;
-    let whole = Integer::from(&t >> 57u32);
-    let far = FAR * attempt;
-    if whole >= far {
-        return (Rational::new(), Rational::from(1) >> far);
-    }
-    enclosed(&t, 57, whole.to_u32().unwrap_or_default() + 40 * attempt)
+    enclosed_at(&t, 57, attempt)
 }
 
 /// Fractional bits of the powers in the sum of a row.

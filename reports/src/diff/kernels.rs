@@ -3,7 +3,7 @@
 use super::{Change, Count, Diff, Difference};
 use crate::ledger::Against;
 use crate::text;
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 
 /// Number of parts of a row that are written out.
 const MOST: usize = 3;
@@ -41,29 +41,22 @@ impl Diff {
 
 fn merged<'a>(all: &[&'a Difference]) -> KernelChange<'a> {
     let worst = all[0];
-    let mut lanes: Vec<&str> = Vec::new();
-    let mut parts: IndexMap<String, Vec<&str>> = IndexMap::new();
+    let lanes: IndexSet<&str> = all.iter().map(|difference| difference.lane.as_str()).collect();
+    let mut parts: IndexMap<String, IndexSet<&str>> = IndexMap::new();
     for difference in all {
-        let lane = difference.lane.as_str();
-        if !lanes.contains(&lane) {
-            lanes.push(lane);
-        }
-        let part = parts.entry(part(difference, worst.change)).or_default();
-        if !part.contains(&lane) {
-            part.push(lane);
-        }
+        parts.entry(part(difference, worst.change)).or_default().insert(&difference.lane);
     }
     let everywhere = lanes.len();
     let what = parts.into_iter().map(|(part, lanes)| match lanes.len() {
         n if n == everywhere => part,
-        _ => format!("{part} in {}", lanes.join(", ")),
+        _ => format!("{part} in {}", lanes.into_iter().collect::<Vec<_>>().join(", ")),
     });
     KernelChange {
         change: worst.change,
         op: &worst.op,
         kernel: &worst.kernel,
         what: what.collect(),
-        lanes,
+        lanes: lanes.into_iter().collect(),
         says: all.iter().find_map(|difference| Some(difference).filter(|d| d.change == worst.change)?.says.as_deref()),
         command: all.iter().find_map(|d| Some(d).filter(|d| d.change == worst.change)?.command.as_deref()),
     }

@@ -8,46 +8,34 @@ mod text;
 
 use crate::drawable;
 use crate::ledger::{Against, Coverage, Finding, Ledger, Row, Verdict};
+use crate::named::named;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use asked::is_same_request;
 pub use kernels::KernelChange;
 
-/// Change of a result from the first run to the second.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum Change {
-    /// New finding, or class with more differences for each input.
-    Worse,
-    /// Kernel, operation or lane that the second run should have, but lacks.
-    Gone,
-    /// Different plan in the second run; the counts are not compared.
-    PlanChanged,
-    /// Kernel, operation or lane that was not requested of the second run.
-    NotAsked,
-    /// Kernel or lane that the first run does not have.
-    New,
-    /// Finding that is gone, or class with fewer differences for each input.
-    Better,
-}
-
-impl Change {
-    /// Every change, the worst first.
-    pub const ALL: [Self; 6] = [Self::Worse, Self::Gone, Self::PlanChanged, Self::NotAsked, Self::New, Self::Better];
-
-    /// `worse`, `gone`, `plan changed`, `not asked`, `new`, `better`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Worse => "worse",
-            Self::Gone => "gone",
-            Self::PlanChanged => "plan changed",
-            Self::NotAsked => "not asked",
-            Self::New => "new",
-            Self::Better => "better",
-        }
+named! {
+    /// Change of a result from the first run to the second.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+    #[cfg_attr(test, derive(schemars::JsonSchema))]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Change {
+        /// New finding, or class with more differences for each input.
+        Worse = "worse",
+        /// Kernel, operation or lane that the second run should have, but lacks.
+        Gone = "gone",
+        /// Different plan in the second run; the counts are not compared.
+        PlanChanged = "plan changed",
+        /// Kernel, operation or lane that was not requested of the second run.
+        NotAsked = "not asked",
+        /// Kernel or lane that the first run does not have.
+        New = "new",
+        /// Finding that is gone, or class with fewer differences for each input.
+        Better = "better",
     }
+    /// `worse`, `gone`, `plan changed`, `not asked`, `new`, `better`: the worst first.
+    pub fn name;
 }
 
 /// Number of differences and of inputs.

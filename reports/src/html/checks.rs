@@ -7,30 +7,26 @@ use crate::ledger::{Bound, CheckKind, Ledger, SelfCheck};
 use crate::proofs;
 use crate::text;
 use crate::view;
+use indexmap::{IndexMap, IndexSet};
 
 /// Table of known bugs by lane.
 pub(super) fn kill_matrix(ledger: &Ledger) -> Option<Table> {
-    let mut lanes: Vec<&str> = Vec::new();
-    let mut checks: Vec<(&SelfCheck, Vec<&SelfCheck>)> = Vec::new();
+    let lanes: IndexSet<&str> = ledger.self_checks.iter().map(|check| check.lane.as_str()).collect();
+    let mut checks: IndexMap<[&str; 2], Vec<&SelfCheck>> = IndexMap::new();
     for check in &ledger.self_checks {
-        if !lanes.contains(&check.lane.as_str()) {
-            lanes.push(&check.lane);
-        }
-        match checks.iter_mut().find(|(first, _)| (&first.op, &first.name) == (&check.op, &check.name)) {
-            Some((_, all)) => all.push(check),
-            None => checks.push((check, vec![check])),
-        }
+        checks.entry([&check.op, &check.name]).or_default().push(check);
     }
     let heads: Vec<&str> =
         ["operation", "known bug or control", "must be"].into_iter().chain(lanes.iter().copied()).collect();
     let mut table = Table::new("kill-matrix", "Known bugs and controls, and the lanes that distinguish them", &heads);
     // A list has fixed labels, but these heads are names of lanes.
     table.is_list = false;
-    table.rows = checks.iter().map(|(first, all)| matrix_row(ledger, first, all, &lanes)).collect();
+    table.rows = checks.values().map(|all| matrix_row(ledger, all, &lanes)).collect();
     table.filled()
 }
 
-fn matrix_row(ledger: &Ledger, first: &SelfCheck, all: &[&SelfCheck], lanes: &[&str]) -> Row {
+fn matrix_row(ledger: &Ledger, all: &[&SelfCheck], lanes: &IndexSet<&str>) -> Row {
+    let first = all[0];
     let must = match first.kind {
         CheckKind::Mutant => first.expected_class.as_str(),
         CheckKind::Control => "equal",

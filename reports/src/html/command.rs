@@ -1,6 +1,7 @@
 //! Commands that reproduce a row of a page if the ledger has no witness with a command.
 
 use crate::ledger::Ledger;
+use tiebreak_shards::shell::quoted;
 
 /// Options for the output and display of a run, which do not affect results.
 const ELSEWHERE: [&str; 3] = ["--out", "--format", "--base"];
@@ -41,16 +42,6 @@ fn words(command: &str) -> Vec<&str> {
         c == ' ' && !is_quoted
     });
     words.filter(|word| !word.is_empty()).collect()
-}
-
-/// Quotes a word for a shell if necessary.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,+@%".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
 }
 
 #[cfg(test)]

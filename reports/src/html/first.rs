@@ -20,20 +20,6 @@ pub(super) struct Shown {
     pub(super) command: String,
 }
 
-/// Part of the run that was not covered.
-pub(super) struct Gap {
-    pub(super) subject: &'static str,
-    pub(super) sentence: String,
-    pub(super) is_unexpected: bool,
-}
-
-/// Kind of check, with its result.
-pub(super) struct Checked {
-    pub(super) name: &'static str,
-    pub(super) sentence: String,
-    pub(super) passed: bool,
-}
-
 /// Returns the heading with the verdict, and the totals of the run.
 pub(super) fn heading(ledger: &Ledger) -> (String, String) {
     let heading = match ledger.verdict {
@@ -110,17 +96,4 @@ pub(super) fn judged(ledger: &Ledger, line: &view::Line<'_>) -> Option<String> {
     let contract = line.contract?;
     let at = ledger.rows.iter().position(|row| std::ptr::eq(row, contract))?;
     Some(format!("/rows/{at}/inputs"))
-}
-
-/// Returns uncovered inputs; unplanned and unallowed gaps come first.
-pub(super) fn uncovered(ledger: &Ledger) -> Vec<Gap> {
-    let gap =
-        |gap: uncovered::Uncovered| Gap { subject: gap.subject, sentence: gap.sentence, is_unexpected: gap.unexpected };
-    uncovered::all(ledger).into_iter().map(gap).collect()
-}
-
-/// Returns the checks, one for each kind.
-pub(super) fn checks(ledger: &Ledger) -> Vec<Checked> {
-    let checked = |check: overview::Check| Checked { name: check.name, sentence: check.sentence, passed: check.passed };
-    overview::checks(ledger).into_iter().map(checked).collect()
 }

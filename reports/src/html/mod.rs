@@ -21,7 +21,9 @@ mod table;
 use crate::diff::{Diff, diff};
 use crate::drawable;
 use crate::ledger::{Ledger, Verdict};
+use crate::overview::{self, Check};
 use crate::text;
+use crate::uncovered::{self, Uncovered};
 use askama::Template;
 use table::Table;
 
@@ -54,10 +56,10 @@ struct Page<'a> {
     lanes: Option<Table>,
     absent: Vec<String>,
     news: news::ChangesSection,
-    uncovered: Vec<first::Gap>,
+    uncovered: Vec<Uncovered>,
     operations: Table,
     legend: Option<String>,
-    checks: Vec<first::Checked>,
+    checks: Vec<Check>,
     sections: Vec<operation::Section>,
     kill_matrix: Option<Table>,
     catalogue: Option<Table>,
@@ -92,10 +94,10 @@ pub(crate) fn drawn(ledger: &Ledger, earlier: Earlier<'_>) -> String {
         lanes: first::lanes(ledger).filled(),
         absent: first::absent(ledger),
         news: news::news(ledger, earlier.runs, compared),
-        uncovered: first::uncovered(ledger),
+        uncovered: uncovered::all(ledger),
         operations: operation::overview(ledger),
         legend: operation::legend(ledger),
-        checks: first::checks(ledger),
+        checks: overview::checks(ledger),
         sections: operation::sections(ledger),
         kill_matrix: checks::kill_matrix(ledger),
         catalogue: checks::catalogue(ledger),

@@ -1,6 +1,7 @@
 //! Facts for readers of a report: date and machine of the run, and the numbers of its figures.
 
 use super::Value;
+use crate::named::named;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -26,47 +27,27 @@ pub struct Environment {
     pub system: String,
 }
 
-/// Subject of a figure, which decides its drawing and the meaning of its columns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum FigureKind {
-    /// Number of accumulators on which a scheme differs from the reference: scheme, shift, inputs, differ, one_up, one_down.
-    RateByShift,
-    /// Exact value and results around a tie: x, exact, and a column for each scheme.
-    ErrorAroundTie,
-    /// Boundaries at which the results of a quantizer change: scheme, last, first, below, above.
-    Staircase,
-    /// Number of differing accumulators along their range: scheme, first, last, one_up, one_down, further.
-    DeltaByAccumulator,
-    /// All pairs of schemes: left, right, inputs, differ, most, and the m and shift at which most accumulators differ.
-    Atlas,
-    /// Accumulator nearest to zero for each scheme, shift and sign: scheme, shift, delta, x, m, exact, reference, result.
-    CornerCases,
-}
-
-impl FigureKind {
-    /// Every kind.
-    pub const ALL: [Self; 6] = [
-        Self::RateByShift,
-        Self::ErrorAroundTie,
-        Self::Staircase,
-        Self::DeltaByAccumulator,
-        Self::Atlas,
-        Self::CornerCases,
-    ];
-
-    /// Returns the name in the ledger and of the CSV file.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::RateByShift => "rate-by-shift",
-            Self::ErrorAroundTie => "error-around-tie",
-            Self::Staircase => "staircase",
-            Self::DeltaByAccumulator => "delta-by-accumulator",
-            Self::Atlas => "atlas",
-            Self::CornerCases => "corner-cases",
-        }
+named! {
+    /// Subject of a figure, which decides its drawing and the meaning of its columns.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[cfg_attr(test, derive(schemars::JsonSchema))]
+    #[serde(rename_all = "kebab-case")]
+    pub enum FigureKind {
+        /// Number of accumulators on which a scheme differs from the reference: scheme, shift, inputs, differ, one_up, one_down.
+        RateByShift = "rate-by-shift",
+        /// Exact value and results around a tie: x, exact, and a column for each scheme.
+        ErrorAroundTie = "error-around-tie",
+        /// Boundaries at which the results of a quantizer change: scheme, last, first, below, above.
+        Staircase = "staircase",
+        /// Number of differing accumulators along their range: scheme, first, last, one_up, one_down, further.
+        DeltaByAccumulator = "delta-by-accumulator",
+        /// All pairs of schemes: left, right, inputs, differ, most, and the m and shift at which most accumulators differ.
+        Atlas = "atlas",
+        /// Accumulator nearest to zero for each scheme, shift and sign: scheme, shift, delta, x, m, exact, reference, result.
+        CornerCases = "corner-cases",
     }
+    /// Returns the name in the ledger and of the CSV file.
+    pub fn name;
 }
 
 /// Table of the numbers of a figure.

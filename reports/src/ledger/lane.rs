@@ -1,5 +1,6 @@
 //! Lanes of a run, and the files that their code comes from.
 
+use crate::named::named;
 use serde::{Deserialize, Serialize};
 
 /// Lane of a run.
@@ -30,31 +31,23 @@ pub struct Content {
     pub sha256: String,
 }
 
-/// Role of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum Role {
-    /// Runs the kernels: this program, a worker, its emulator or interpreter, or a module of it.
-    Worker,
-    /// Compiled or linked the modules.
-    Tool,
-    /// Linked into the modules.
-    Linked,
-    /// Library that a file of another role loads.
-    Library,
-}
-
-impl Role {
-    /// Name of the role in the ledger.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Worker => "worker",
-            Self::Tool => "tool",
-            Self::Linked => "linked",
-            Self::Library => "library",
-        }
+named! {
+    /// Role of a file.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[cfg_attr(test, derive(schemars::JsonSchema))]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Role {
+        /// Runs the kernels: this program, a worker, its emulator or interpreter, or a module of it.
+        Worker = "worker",
+        /// Compiled or linked the modules.
+        Tool = "tool",
+        /// Linked into the modules.
+        Linked = "linked",
+        /// Library that a file of another role loads.
+        Library = "library",
     }
+    /// Name of the role in the ledger.
+    pub fn name;
 }
 
 /// Status of a lane.

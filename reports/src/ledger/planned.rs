@@ -1,6 +1,7 @@
 //! Planned, run and dropped inputs, with reasons.
 
 use super::{Value, is_zero};
+use crate::named::named;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
@@ -27,34 +28,25 @@ pub struct Planned {
     pub dropped: Vec<Dropped>,
 }
 
-/// Unit of a plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum Unit {
-    /// Multiplier and shift.
-    Pair,
-    /// Quantized type.
-    Type,
-    /// Layer of a model.
-    Layer,
-    /// Parameters with their tensors, or the operands of an instruction.
-    Case,
-    /// One input of a sweep.
-    Input,
-}
-
-impl Unit {
-    /// Returns the noun of the unit.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Pair => "pair",
-            Self::Type => "type",
-            Self::Layer => "layer",
-            Self::Case => "case",
-            Self::Input => "input",
-        }
+named! {
+    /// Unit of a plan.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[cfg_attr(test, derive(schemars::JsonSchema))]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Unit {
+        /// Multiplier and shift.
+        Pair = "pair",
+        /// Quantized type.
+        Type = "type",
+        /// Layer of a model.
+        Layer = "layer",
+        /// Parameters with their tensors, or the operands of an instruction.
+        Case = "case",
+        /// One input of a sweep.
+        Input = "input",
     }
+    /// Returns the noun of the unit.
+    pub fn name;
 }
 
 /// Parameters or cases that a kernel did not run.

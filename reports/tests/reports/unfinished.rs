@@ -32,9 +32,10 @@ fn a_reviewer_reads_why_and_that_there_is_no_verdict() {
 #[test]
 fn a_program_reads_neither_holds_nor_broken() {
     let dir = tempfile::tempdir().unwrap();
-    let written = files::write_all(dir.path(), &interrupted(), &[], Earlier::default()).unwrap();
-    assert_eq!(files::read_ledger(&written.ledger).unwrap(), interrupted());
-    for text in [std::fs::read_to_string(&written.ledger).unwrap(), json::render(&interrupted())] {
+    files::write_all(dir.path(), &interrupted(), &[], Earlier::default()).unwrap();
+    let written = dir.path().join(files::LEDGER);
+    assert_eq!(files::read_ledger(&written).unwrap(), interrupted());
+    for text in [std::fs::read_to_string(&written).unwrap(), json::render(&interrupted())] {
         assert!(
             text.contains("\"verdict\": \"unfinished\",\n  \"unfinished\": \"SIGINT interrupted <it>\","),
             "{text}"

@@ -142,7 +142,9 @@ fn cells(schemes: &[Scheme], channel: Channel, counter: &mut Counter, folder: &m
     for scheme in schemes {
         let steps = scheme.definition.steps.iter().map(|(_, step)| *step);
         folded.push(
-            folder.fold(steps, scheme.overflow, &p, whole.clone()).map(|pieces| pieces.iter().map(reduced).collect()),
+            folder
+                .fold(steps, scheme.overflow, &p, whole.clone())
+                .map(|pieces| pieces.iter().map(Piece::reduced).collect()),
         );
     }
     // Index of the first scheme with the same pieces. A scheme that does not fold is in its own class.
@@ -167,16 +169,6 @@ fn cells(schemes: &[Scheme], channel: Channel, counter: &mut Counter, folder: &m
         })
     };
     pairs(schemes.len()).map(cell).collect()
-}
-
-/// Returns the same function with the smallest denominator: `floor((2a*x + b) / 2^(k+1)) = floor((a*x + floor(b/2)) / 2^k)`.
-fn reduced(piece: &Piece) -> Piece {
-    use tiebreak_oracle::fpm::pieces::Ties;
-    let mut piece = *piece;
-    while piece.ties == Ties::Floored && piece.k > 0 && piece.m & 1 == 0 {
-        (piece.m, piece.c, piece.k) = (piece.m >> 1, piece.c >> 1, piece.k - 1);
-    }
-    piece
 }
 
 /// Returns the smallest input with a difference: nearest to zero, then with the smallest shift and multiplier.

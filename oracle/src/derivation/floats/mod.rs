@@ -53,98 +53,41 @@ pub struct Definition {
     pub rounding: ToInteger,
 }
 
+/// Builds an entry of the list: its texts, the format, the factor, true if the zero point is added first, and the conversion.
+macro_rules! floats {
+    ($name:literal, $summary:literal, $source:literal, ($format:ident, $steps:ident, $first:literal) => $rounding:ident) => {
+        Definition {
+            name: $name,
+            summary: $summary,
+            source: $source,
+            format: $format,
+            steps: Steps::$steps,
+            zero_point_first: $first,
+            rounding: ToInteger::$rounding,
+        }
+    };
+}
+
 /// Every scheme. Schemes with `Multiplier` take the real number of any derivation; the other schemes derive their own factors.
 pub static DEFINITIONS: &[Definition] = &[
-    Definition {
-        name: "f32-product",
-        summary: "rne(f32(acc * scale)) + zero point",
-        source: "microsoft/onnxruntime core/mlas/lib/quantize.cpp MlasRequantizeOutput; google/XNNPACK src/params-init.c fp32; pytorch/pytorch requantization in FBGEMM",
-        format: F32,
-        steps: Steps::Multiplier,
-        zero_point_first: false,
-        rounding: ToInteger::TiesEven,
-    },
-    Definition {
-        name: "f32-product-away",
-        summary: "round(f32(acc * scale)) + zero point, half away from zero",
-        source: "Tencent/ncnn src/layer/requantize.cpp float2int8",
-        format: F32,
-        steps: Steps::Multiplier,
-        zero_point_first: false,
-        rounding: ToInteger::TiesAway,
-    },
-    Definition {
-        name: "f32-product-zero-point",
-        summary: "rne(f32(f32(acc * scale) + zero point))",
-        source: "pytorch/pytorch #175620",
-        format: F32,
-        steps: Steps::Multiplier,
-        zero_point_first: true,
-        rounding: ToInteger::TiesEven,
-    },
-    Definition {
-        name: "f32-product-add-half",
-        summary: "floor(f32(f32(f32(acc * scale) + zero point) + 0.5))",
-        source: "apache/tvm src/relay/qnn/op/requantize.cc RequantizeLowerFP<32>, UPWARD",
-        format: F32,
-        steps: Steps::Multiplier,
-        zero_point_first: true,
-        rounding: ToInteger::AddHalf,
-    },
-    Definition {
-        name: "f32-product-add-half-away",
-        summary: "trunc(f32(f32(f32(acc * scale) + zero point) + 0.5 away from zero))",
-        source: "apache/tvm src/relay/qnn/op/requantize.cc RequantizeLowerFP<32>, TONEAREST",
-        format: F32,
-        steps: Steps::Multiplier,
-        zero_point_first: true,
-        rounding: ToInteger::AddHalfAway,
-    },
-    Definition {
-        name: "f64-product",
-        summary: "rne(f64(acc * scale)) + zero point",
-        source: "none: f32-product in double",
-        format: F64,
-        steps: Steps::Multiplier,
-        zero_point_first: false,
-        rounding: ToInteger::TiesEven,
-    },
-    Definition {
-        name: "f64-product-away",
-        summary: "round(f64(acc * scale)) + zero point, half away from zero",
-        source: "google-ai-edge/LiteRT tflite/kernels/internal/reference/integer_ops/fully_connected.h FullyConnected, with scales as floats",
-        format: F64,
-        steps: Steps::Multiplier,
-        zero_point_first: false,
-        rounding: ToInteger::TiesAway,
-    },
-    Definition {
-        name: "f64-product-add-half",
-        summary: "floor(f64(f64(f64(acc * scale) + zero point) + 0.5))",
-        source: "apache/tvm src/relay/qnn/op/requantize.cc RequantizeLowerFP<64>, UPWARD",
-        format: F64,
-        steps: Steps::Multiplier,
-        zero_point_first: true,
-        rounding: ToInteger::AddHalf,
-    },
-    Definition {
-        name: "f32-dequantize-quantize",
-        summary: "rne(f32(f32(acc * f32(input * weight)) / output)) + zero point",
-        source: "onnx/onnx DequantizeLinear, QuantizeLinear",
-        format: F32,
-        steps: Steps::Divide,
-        zero_point_first: false,
-        rounding: ToInteger::TiesEven,
-    },
-    Definition {
-        name: "f32-dequantize-reciprocal",
-        summary: "rne(f32(f32(acc * f32(input * weight)) * f32(1 / output))) + zero point",
-        source: "pytorch/pytorch aten/src/ATen/native/quantized/AffineQuantizerBase.cpp quantize_val",
-        format: F32,
-        steps: Steps::Reciprocal,
-        zero_point_first: false,
-        rounding: ToInteger::TiesEven,
-    },
+    floats!("f32-product", "rne(f32(acc * scale)) + zero point",
+        "microsoft/onnxruntime core/mlas/lib/quantize.cpp MlasRequantizeOutput; google/XNNPACK src/params-init.c fp32; pytorch/pytorch requantization in FBGEMM", (F32, Multiplier, false) => TiesEven),
+    floats!("f32-product-away", "round(f32(acc * scale)) + zero point, half away from zero",
+        "Tencent/ncnn src/layer/requantize.cpp float2int8", (F32, Multiplier, false) => TiesAway),
+    floats!("f32-product-zero-point", "rne(f32(f32(acc * scale) + zero point))", "pytorch/pytorch #175620", (F32, Multiplier, true) => TiesEven),
+    floats!("f32-product-add-half", "floor(f32(f32(f32(acc * scale) + zero point) + 0.5))",
+        "apache/tvm src/relay/qnn/op/requantize.cc RequantizeLowerFP<32>, UPWARD", (F32, Multiplier, true) => AddHalf),
+    floats!("f32-product-add-half-away", "trunc(f32(f32(f32(acc * scale) + zero point) + 0.5 away from zero))",
+        "apache/tvm src/relay/qnn/op/requantize.cc RequantizeLowerFP<32>, TONEAREST", (F32, Multiplier, true) => AddHalfAway),
+    floats!("f64-product", "rne(f64(acc * scale)) + zero point", "none: f32-product in double", (F64, Multiplier, false) => TiesEven),
+    floats!("f64-product-away", "round(f64(acc * scale)) + zero point, half away from zero",
+        "google-ai-edge/LiteRT tflite/kernels/internal/reference/integer_ops/fully_connected.h FullyConnected, with scales as floats", (F64, Multiplier, false) => TiesAway),
+    floats!("f64-product-add-half", "floor(f64(f64(f64(acc * scale) + zero point) + 0.5))",
+        "apache/tvm src/relay/qnn/op/requantize.cc RequantizeLowerFP<64>, UPWARD", (F64, Multiplier, true) => AddHalf),
+    floats!("f32-dequantize-quantize", "rne(f32(f32(acc * f32(input * weight)) / output)) + zero point",
+        "onnx/onnx DequantizeLinear, QuantizeLinear", (F32, Divide, false) => TiesEven),
+    floats!("f32-dequantize-reciprocal", "rne(f32(f32(acc * f32(input * weight)) * f32(1 / output))) + zero point",
+        "pytorch/pytorch aten/src/ATen/native/quantized/AffineQuantizerBase.cpp quantize_val", (F32, Reciprocal, false) => TiesEven),
 ];
 
 impl Definition {

@@ -77,10 +77,7 @@ impl<A: Sum> integers::Fast<A> for Fast {
                 pairs(p, lhs, rhs, term, |a, b| place(rule.shift_right(sum(a, b), right)))
             }
             Self::Rescaled(name, lift) => {
-                let Some(definition) = fpm::scheme::DEFINITIONS.iter().find(|d| d.name == name) else {
-                    return vec![None; lhs.len()];
-                };
-                let scheme = fpm::Scheme { definition, overflow };
+                let Some(scheme) = fpm::Scheme::find(name, overflow) else { return vec![None; lhs.len()] };
                 let by = |v: i64, (m, s): Q31| scheme.fast(v, &fpm::Parameters::q31(m, s));
                 let factors = operands(p, if matches!(lift, Lift::Multiplier) { left as i32 } else { 0 });
                 let term = |side, d: i32| {
@@ -100,10 +97,7 @@ impl<A: Sum> integers::Fast<A> for Fast {
                 pairs(p, lhs, rhs, term, |a, b| place(by(a + sign * b, out)?.into()))
             }
             Self::Requantized(name) => {
-                let Some(definition) = fpm::scheme::DEFINITIONS.iter().find(|d| d.name == name) else {
-                    return vec![None; lhs.len()];
-                };
-                let scheme = fpm::Scheme { definition, overflow };
+                let Some(scheme) = fpm::Scheme::find(name, overflow) else { return vec![None; lhs.len()] };
                 let factors = [p.lhs, p.rhs].map(|operand| q31(operand.dyadic(), p.out.dyadic(), 0));
                 let term = |side, d: i32| {
                     let (m, s) = factors[side as usize];

@@ -20,72 +20,18 @@ const TOSA: &str = "tensorflow/tensorflow compiler/mlir/tosa/transforms/legalize
 const SHIPPED: [Definition; 14] = [
     requantized!("tvm-upward", "added", "UPWARD", TVM, "ties-up"),
     requantized!("tvm-tonearest", "added", "TONEAREST", TVM, "ties-away"),
-    rescaled!("tflite", "lift, rescale, add, rescale, each doubly rounded", TFLITE, "gemmlowp-double"),
-    rescaled!(
-        "tflite-single",
-        "lift, rescale, add, rescale, each rounded once: TFLITE_SINGLE_ROUNDING",
-        TFLITE,
-        "tflite-single"
-    ),
-    rescaled!("cmsis-nn", "lift, rescale, add, rescale by arm_nn_requantize", CMSIS, "cmsis-nn-double"),
-    rescaled!(
-        "cmsis-nn-single",
-        "lift, rescale, add, rescale by arm_nn_requantize: CMSIS_NN_USE_SINGLE_ROUNDING",
-        CMSIS,
-        "cmsis-nn-single"
-    ),
-    rescaled!(
-        "tflite-int16-multiplier",
-        "lift, rescale, add, rescale, each rounded once by a multiplier of 16 bits",
-        "none: tflite-single with the multiplication of 16-bit layers",
-        "tflite-int16-multiplier"
-    ),
-    // If an operand's factor is exactly a half, the source lifts by the multiplier instead; both ways are exact.
-    rescaled!(
-        "tosa-double",
-        "tosa.rescale to lift, to rescale, tosa.add, tosa.rescale, DOUBLE_ROUND",
-        TOSA,
-        "tosa-apply-scale-32-double",
-        &[
-            ("rescale by 2^20", Step::Own(Own::Rescale("tosa-apply-scale-32-double", Factor::Lift))),
-            ("rescale the operand", Step::Own(Own::Rescale("tosa-apply-scale-32-double", Factor::Operand))),
-        ],
-        Multiplication
-    ),
-    rescaled!(
-        "tosa-single",
-        "tosa.rescale by the lifted multiplier, tosa.add, tosa.rescale, SINGLE_ROUND",
-        TOSA,
-        "tosa-apply-scale-32-single",
-        &[("rescale the operand, lifted", Step::Own(Own::Rescale("tosa-apply-scale-32-single", Factor::Lifted)))],
-        Multiplier
-    ),
-    Definition {
-        name: "xnnpack",
-        summary: "multipliers of 21 bits over one power of two, one rounding shift, ties up",
-        source: "google/XNNPACK src/qs8-vadd/scalar.c.in; src/microparams-init.c xnn_init_qs8_add_minmax_scalar_params",
-        operand: &[("multiply by the operand's 21 bits", Step::Own(Own::Fixed(20)))],
-        combined: &[
-            ("divide by the power of two", Step::Own(Own::FixedShift(20))),
-            ("round nearest-up", Step::Round(TiesUp)),
-            ADD,
-            CLAMP,
-        ],
-        fast: Fast::Fixed(20, TiesUp),
-    },
-    Definition {
-        name: "onnx-neon",
-        summary: "multipliers of 22 bits over one power of two, one rounding shift, ties away",
-        source: "microsoft/onnxruntime core/mlas/lib/qladd.cpp MlasQLinearAddKernelHelper, NEON",
-        operand: &[("multiply by the operand's 22 bits", Step::Own(Own::Fixed(21)))],
-        combined: &[
-            ("divide by the power of two", Step::Own(Own::FixedShift(21))),
-            ("round nearest-away", Step::Round(TiesAway)),
-            ADD,
-            CLAMP,
-        ],
-        fast: Fast::Fixed(21, TiesAway),
-    },
+    rescaled!("tflite" => "lift, rescale, add, rescale, each doubly rounded", TFLITE, "gemmlowp-double"),
+    rescaled!("tflite-single" => "lift, rescale, add, rescale, each rounded once: TFLITE_SINGLE_ROUNDING", TFLITE, "tflite-single"),
+    rescaled!("cmsis-nn" => "lift, rescale, add, rescale by arm_nn_requantize", CMSIS, "cmsis-nn-double"),
+    rescaled!("cmsis-nn-single" => "lift, rescale, add, rescale by arm_nn_requantize: CMSIS_NN_USE_SINGLE_ROUNDING", CMSIS, "cmsis-nn-single"),
+    rescaled!("tflite-int16-multiplier" => "lift, rescale, add, rescale, each rounded once by a multiplier of 16 bits",
+        "none: tflite-single with the multiplication of 16-bit layers", "tflite-int16-multiplier"),
+    tosa!(double, "tosa.add", TOSA),
+    tosa!(single, "tosa.add", TOSA),
+    fixed!("xnnpack" => "multipliers of 21 bits over one power of two, one rounding shift, ties up",
+        "google/XNNPACK src/qs8-vadd/scalar.c.in; src/microparams-init.c xnn_init_qs8_add_minmax_scalar_params", ("multiply by the operand's 21 bits", 20), ("round nearest-up", TiesUp)),
+    fixed!("onnx-neon" => "multipliers of 22 bits over one power of two, one rounding shift, ties away",
+        "microsoft/onnxruntime core/mlas/lib/qladd.cpp MlasQLinearAddKernelHelper, NEON", ("multiply by the operand's 22 bits", 21), ("round nearest-away", TiesAway)),
     Definition {
         name: "zero-point-first-nearest-even",
         summary: "the exact sum over the output's scale and the zero point, rounded once: nearest-even",

@@ -121,6 +121,5 @@ impl<A: Sum> OwnStep<A> for Own {
 
 /// Multiplies an integer by a scheme of fixed point multiply, with this multiplier and shift.
 fn rescaled(name: &str, overflow: Overflow, v: &Rational, (m, s): (i32, i32)) -> Option<Rational> {
-    let definition = fpm::scheme::DEFINITIONS.iter().find(|d| d.name == name)?;
-    Some(definition.exact(overflow, v.numer().to_i64()?, &fpm::Parameters::q31(m, s))?.into())
+    Some(fpm::Scheme::find(name, overflow)?.exact(v.numer().to_i64()?, &fpm::Parameters::q31(m, s))?.into())
 }

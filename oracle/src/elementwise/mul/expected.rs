@@ -57,10 +57,10 @@ impl integers::Fast<Multiplication> for Fast {
                 products(&|v| p.clamped(rule.quotient(i128::from(v) * n + zero_point, d)))
             }
             Self::Rescaled(name, quotient) => {
-                let definition = fpm::scheme::DEFINITIONS.iter().find(|d| d.name == name);
                 let (multiplier, shift) = quotient.real(p).q31();
-                let (Some(definition), ..=31) = (definition, shift) else { return vec![None; lhs.len()] };
-                let (scheme, by) = (fpm::Scheme { definition, overflow }, fpm::Parameters::q31(multiplier, shift));
+                let scheme = fpm::Scheme::find(name, overflow);
+                let (Some(scheme), ..=31) = (scheme, shift) else { return vec![None; lhs.len()] };
+                let by = fpm::Parameters::q31(multiplier, shift);
                 products(&|v| p.placed(scheme.fast(v, &by)?.into()))
             }
             Self::Single(quotient) => {

@@ -18,7 +18,7 @@ const fn rounded(what: &'static str) -> (&'static str, Step) {
 
 /// Defines a rescale of the integer product by a scheme of fixed point multiply.
 macro_rules! rescaled {
-    ($name:expr, $summary:expr, $source:expr, $fpm:literal, $derivation:literal, $quotient:ident) => {
+    ($name:expr => $summary:expr, $source:expr, $fpm:literal, $derivation:literal, $quotient:ident) => {
         Definition {
             name: $name,
             summary: $summary,
@@ -42,22 +42,10 @@ macro_rules! of_rule {
                 combined: &[EXACT, (concat!("round ", $suffix), Step::Round($rule)), ADD, CLAMP],
                 fast: Fast::Once($rule),
             },
-            rescaled!(
-                concat!("q31-f64-", $suffix),
-                concat!("the Q0.31 multiplier of a quotient in double, rounded once: ", $suffix),
-                "none: tflite-micro with no rounding but the last",
-                $fpm,
-                "f64",
-                F64
-            ),
-            rescaled!(
-                concat!("q31-f32-", $suffix),
-                concat!("the Q0.31 multiplier of a quotient in float, rounded once: ", $suffix),
-                "none: tflite with no rounding but the last",
-                $fpm,
-                "f32",
-                F32
-            ),
+            rescaled!(concat!("q31-f64-", $suffix) => concat!("the Q0.31 multiplier of a quotient in double, rounded once: ", $suffix),
+                "none: tflite-micro with no rounding but the last", $fpm, "f64", F64),
+            rescaled!(concat!("q31-f32-", $suffix) => concat!("the Q0.31 multiplier of a quotient in float, rounded once: ", $suffix),
+                "none: tflite with no rounding but the last", $fpm, "f32", F32),
         ]
     };
 }
@@ -79,71 +67,17 @@ const CMSIS: &str = "ARM-software/CMSIS-NN Source/BasicMathFunctions/arm_element
 const TOSA: &str = "tensorflow/tensorflow compiler/mlir/tosa/transforms/legalize_common.cc convertMultiplyOp";
 
 const SHIPPED: [Definition; 14] = [
-    rescaled!(
-        "tflite",
-        "multiply, rescale doubly rounded by a quotient in float",
-        TFLITE,
-        "gemmlowp-double",
-        "f32",
-        F32
-    ),
-    rescaled!(
-        "tflite-single",
-        "multiply, rescale rounded once by a quotient in float: TFLITE_SINGLE_ROUNDING",
-        TFLITE,
-        "tflite-single",
-        "f32",
-        F32
-    ),
-    rescaled!(
-        "tflite-micro",
-        "multiply, rescale doubly rounded by a quotient in double",
-        MICRO,
-        "gemmlowp-double",
-        "f64",
-        F64
-    ),
-    rescaled!("cmsis-nn", "multiply, arm_nn_requantize by a quotient in double", CMSIS, "cmsis-nn-double", "f64", F64),
-    rescaled!(
-        "cmsis-nn-single",
-        "multiply, arm_nn_requantize by a quotient in double: CMSIS_NN_USE_SINGLE_ROUNDING",
-        CMSIS,
-        "cmsis-nn-single",
-        "f64",
-        F64
-    ),
-    rescaled!(
-        "tosa-double",
-        "tosa.mul, tosa.rescale by a quotient in double, DOUBLE_ROUND",
-        TOSA,
-        "tosa-apply-scale-32-double",
-        "f64",
-        F64
-    ),
-    rescaled!(
-        "tosa-single",
-        "tosa.mul, tosa.rescale by a quotient in double, SINGLE_ROUND",
-        TOSA,
-        "tosa-apply-scale-32-single",
-        "f64",
-        F64
-    ),
-    rescaled!(
-        "xnnpack-rndnu",
-        "multiply, saturating doubling high half by a quotient in float, one rounding shift, ties up",
-        "google/XNNPACK src/qs8-vmul/neon.c.in; src/microparams-init.c xnn_init_qs8_mul_minmax_rndnu_neon_params",
-        "xnnpack-rndnu",
-        "f32",
-        F32
-    ),
-    rescaled!(
-        "tflite-int16-multiplier",
-        "multiply, rescale rounded once by a multiplier of 16 bits",
-        "none: tflite-single with the multiplication of 16-bit layers",
-        "tflite-int16-multiplier",
-        "f32",
-        F32
-    ),
+    rescaled!("tflite" => "multiply, rescale doubly rounded by a quotient in float", TFLITE, "gemmlowp-double", "f32", F32),
+    rescaled!("tflite-single" => "multiply, rescale rounded once by a quotient in float: TFLITE_SINGLE_ROUNDING", TFLITE, "tflite-single", "f32", F32),
+    rescaled!("tflite-micro" => "multiply, rescale doubly rounded by a quotient in double", MICRO, "gemmlowp-double", "f64", F64),
+    rescaled!("cmsis-nn" => "multiply, arm_nn_requantize by a quotient in double", CMSIS, "cmsis-nn-double", "f64", F64),
+    rescaled!("cmsis-nn-single" => "multiply, arm_nn_requantize by a quotient in double: CMSIS_NN_USE_SINGLE_ROUNDING", CMSIS, "cmsis-nn-single", "f64", F64),
+    rescaled!("tosa-double" => "tosa.mul, tosa.rescale by a quotient in double, DOUBLE_ROUND", TOSA, "tosa-apply-scale-32-double", "f64", F64),
+    rescaled!("tosa-single" => "tosa.mul, tosa.rescale by a quotient in double, SINGLE_ROUND", TOSA, "tosa-apply-scale-32-single", "f64", F64),
+    rescaled!("xnnpack-rndnu" => "multiply, saturating doubling high half by a quotient in float, one rounding shift, ties up",
+        "google/XNNPACK src/qs8-vmul/neon.c.in; src/microparams-init.c xnn_init_qs8_mul_minmax_rndnu_neon_params", "xnnpack-rndnu", "f32", F32),
+    rescaled!("tflite-int16-multiplier" => "multiply, rescale rounded once by a multiplier of 16 bits",
+        "none: tflite-single with the multiplication of 16-bit layers", "tflite-int16-multiplier", "f32", F32),
     Definition {
         name: "zero-point-first-nearest-even",
         summary: "the exact product over the output's scale and the zero point, rounded once: nearest-even",

@@ -49,8 +49,7 @@ impl OwnStep<Multiplication> for Own {
             Self::Multiply(derivation) => v * c.own.real(derivation)?,
             Self::Rescale(name, derivation) => {
                 let (m, s) = quantize_multiplier(c.own.real(derivation)?)?;
-                let definition = fpm::scheme::DEFINITIONS.iter().find(|d| d.name == name)?;
-                definition.exact(overflow, v.numer().to_i64()?, &fpm::Parameters::q31(m, s))?.into()
+                fpm::Scheme::find(name, overflow)?.exact(v.numer().to_i64()?, &fpm::Parameters::q31(m, s))?.into()
             }
         })
     }

@@ -20,59 +20,15 @@ const TOSA: &str = "tensorflow/tensorflow compiler/mlir/tosa/transforms/legalize
 const SHIPPED: [Definition; 10] = [
     requantized!("tvm-upward", "subtracted", "UPWARD", TVM, "ties-up"),
     requantized!("tvm-tonearest", "subtracted", "TONEAREST", TVM, "ties-away"),
-    rescaled!("tflite", "lift, rescale, subtract, rescale, each doubly rounded", TFLITE, "gemmlowp-double"),
-    rescaled!(
-        "tflite-single",
-        "lift, rescale, subtract, rescale, each rounded once: TFLITE_SINGLE_ROUNDING",
-        TFLITE,
-        "tflite-single"
-    ),
-    rescaled!(
-        "tflite-negated",
-        "lift, rescale, the right operand by its negated multiplier, add, rescale, each doubly rounded",
-        NEGATED,
-        "gemmlowp-double",
-        &[
-            LIFT,
-            (
-                "rescale the operand, the right one by its negated multiplier",
-                Step::Own(Own::RescaleNegated("gemmlowp-double", Factor::Operand)),
-            ),
-        ],
-        Negated
-    ),
-    rescaled!(
-        "tosa-double",
-        "tosa.rescale to lift, to rescale, tosa.sub, tosa.rescale, DOUBLE_ROUND",
-        TOSA,
-        "tosa-apply-scale-32-double",
-        &[
-            ("rescale by 2^20", Step::Own(Own::Rescale("tosa-apply-scale-32-double", Factor::Lift))),
-            ("rescale the operand", Step::Own(Own::Rescale("tosa-apply-scale-32-double", Factor::Operand))),
-        ],
-        Multiplication
-    ),
-    rescaled!(
-        "tosa-single",
-        "tosa.rescale by the lifted multiplier, tosa.sub, tosa.rescale, SINGLE_ROUND",
-        TOSA,
-        "tosa-apply-scale-32-single",
-        &[("rescale the operand, lifted", Step::Own(Own::Rescale("tosa-apply-scale-32-single", Factor::Lifted)))],
-        Multiplier
-    ),
-    Definition {
-        name: "xnnpack",
-        summary: "multipliers of 21 bits over one power of two, the right one negated, one rounding shift, ties up",
-        source: "google/XNNPACK src/qs8-vadd/scalar.c.in; src/operators/binary-elementwise-nd.c, subtraction",
-        operand: &[("multiply by the operand's 21 bits", Step::Own(Own::Fixed(20)))],
-        combined: &[
-            ("divide by the power of two", Step::Own(Own::FixedShift(20))),
-            ("round nearest-up", Step::Round(TiesUp)),
-            ADD,
-            CLAMP,
-        ],
-        fast: Fast::Fixed(20, TiesUp),
-    },
+    rescaled!("tflite" => "lift, rescale, subtract, rescale, each doubly rounded", TFLITE, "gemmlowp-double"),
+    rescaled!("tflite-single" => "lift, rescale, subtract, rescale, each rounded once: TFLITE_SINGLE_ROUNDING", TFLITE, "tflite-single"),
+    rescaled!("tflite-negated" => "lift, rescale, the right operand by its negated multiplier, add, rescale, each doubly rounded",
+        NEGATED, "gemmlowp-double", Negated,
+        &[LIFT, ("rescale the operand, the right one by its negated multiplier", Step::Own(Own::RescaleNegated("gemmlowp-double", Factor::Operand)))]),
+    tosa!(double, "tosa.sub", TOSA),
+    tosa!(single, "tosa.sub", TOSA),
+    fixed!("xnnpack" => "multipliers of 21 bits over one power of two, the right one negated, one rounding shift, ties up",
+        "google/XNNPACK src/qs8-vadd/scalar.c.in; src/operators/binary-elementwise-nd.c, subtraction", ("multiply by the operand's 21 bits", 20), ("round nearest-up", TiesUp)),
     Definition {
         name: "zero-point-first-nearest-even",
         summary: "the exact difference over the output's scale and the zero point, rounded once: nearest-even",

@@ -15,6 +15,7 @@ use super::table::{Cell, Row, Table};
 use crate::ledger::{Figure, FigureKind, Ledger, Value};
 use crate::text;
 use chart::{Chart, HEIGHT, WIDTH};
+use indexmap::IndexMap;
 
 /// Upper bound on the rows of a figure's table; the CSV file has every row. More rows would fill most of a page.
 const ROWS: usize = 60;
@@ -139,21 +140,16 @@ fn number(value: &Value) -> Option<f64> {
 /// Groups the rows of a figure by the text of the first column, in order of first appearance, each row with the named columns as numbers.
 fn by_first<const N: usize>(figure: &Figure, columns: [&str; N]) -> Vec<(String, Vec<[f64; N]>)> {
     let places = columns.map(|name| figure.column(name));
-    let mut out: Vec<(String, Vec<[f64; N]>)> = Vec::new();
+    let mut out: IndexMap<String, Vec<[f64; N]>> = IndexMap::new();
     for row in &figure.rows {
         let Some(first) = row.first() else { continue };
         let values = places.map(|place| place.and_then(|place| row.get(place)).and_then(number));
         if values.iter().any(Option::is_none) {
             continue;
         }
-        let values = values.map(Option::unwrap_or_default);
-        let label = first.to_string();
-        match out.iter_mut().find(|(known, _)| *known == label) {
-            Some((_, rows)) => rows.push(values),
-            None => out.push((label, vec![values])),
-        }
+        out.entry(first.to_string()).or_default().push(values.map(Option::unwrap_or_default));
     }
-    out
+    out.into_iter().collect()
 }
 
 /// Returns the labels of series as a legend shows them.

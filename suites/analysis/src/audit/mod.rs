@@ -20,6 +20,7 @@ pub use runtimes::RUNTIMES;
 use crate::model::operators::{Arithmetic, Kind, MOVES, Operator, Products, Rescale};
 use crate::model::{self, BadModel, Fault, MAX_LAYERS, Quantized};
 use compare::Binary;
+use indexmap::IndexSet;
 use rayon::prelude::*;
 use report::{
     Accumulators, Audit, Channel, ChannelCounts, Comparison, FORMAT, Layer, LayerCounts, NotAudited, Tensor, Totals,
@@ -305,14 +306,10 @@ fn channels(
 
 /// Lists the ways of a side, each once, in the order of channels.
 fn labels(side: usize, channels: usize, ways: &impl Fn(usize) -> [Way; 2]) -> String {
-    let mut labels: Vec<String> = Vec::new();
-    for way in (0..channels).map(|channel| ways(channel)[side]) {
-        let label = format!("{} {}", way.derivation.name, way.rescaling.label());
-        if !labels.contains(&label) {
-            labels.push(label);
-        }
-    }
-    labels.join(", ")
+    let ways = (0..channels).map(|channel| ways(channel)[side]);
+    let labels: IndexSet<String> =
+        ways.map(|way| format!("{} {}", way.derivation.name, way.rescaling.label())).collect();
+    labels.into_iter().collect::<Vec<_>>().join(", ")
 }
 
 fn layer((index, op, name): (usize, String, String), arithmetic: &Arithmetic<'_>, examined: Examined) -> Layer {

@@ -140,10 +140,8 @@ pub struct Runtime {
     pub(super) products: fn(Sums) -> Option<Names>,
     /// Rescaling by operators that only rescale, by the types of both tensors; `None` if undefined.
     pub(super) rescale: fn((Element, Element)) -> Option<Names>,
-    /// Schemes for int8 tensors.
-    pub(super) elementwise: Elementwise,
-    /// Schemes for tensors of unsigned bytes.
-    pub(super) elementwise_bytes: Elementwise,
+    /// Schemes for int8 tensors, and for tensors of unsigned bytes.
+    pub(super) elementwise: [Elementwise; 2],
 }
 
 /// Side of a comparison: a runtime, or one scheme with one derivation for all operators.
@@ -238,8 +236,7 @@ impl Side {
 
     fn elementwise(&self, element: Element) -> Elementwise {
         match self {
-            Self::Runtime(runtime) if element == Element::U8 => runtime.elementwise_bytes,
-            Self::Runtime(runtime) => runtime.elementwise,
+            Self::Runtime(runtime) => runtime.elementwise[usize::from(element == Element::U8)],
             Self::Scheme(rescaling, _) => rescaling.elementwise(),
         }
     }

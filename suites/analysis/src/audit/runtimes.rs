@@ -23,6 +23,7 @@ const SOURCES: &str = "read from sources; no release is measured";
 
 /// Optimized kernels add int8 tensors as the reference kernels do. Their addition of unsigned bytes follows no scheme of `add`.
 const OPTIMIZED_BYTES: Elementwise = Elementwise { add: None, mul: Some("tflite") };
+const XNNPACK: Elementwise = Elementwise { add: Some("xnnpack"), mul: Some("xnnpack-fp32") };
 const NONE: Elementwise = both(None);
 
 const fn both(name: Option<&'static str>) -> Elementwise {
@@ -87,132 +88,54 @@ fn signed(sums: Sums, names: Names) -> Option<Names> {
     (!sums.bytes).then_some(names)
 }
 
+/// Builds an entry of the table: its texts, the rescaling of products and by operators that only rescale, and the schemes of both types.
+macro_rules! runtime {
+    ($name:literal => $summary:literal, $version:expr, $source:expr, $products:expr, $rescale:expr, $elementwise:expr) => {
+        Runtime {
+            name: $name,
+            summary: $summary,
+            version: $version,
+            source: $source,
+            products: $products,
+            rescale: $rescale,
+            elementwise: $elementwise,
+        }
+    };
+}
+
 /// Table of all runtimes.
 pub static RUNTIMES: &[Runtime] = &[
-    Runtime {
-        name: "real",
-        summary: "no library: real numbers, rounded once to nearest, halves away from zero",
-        version: "exact arithmetic",
-        source: "none: the real number that the others approximate",
-        products: always!("exact", "real-ties-away"),
-        rescale: always!("exact", "real-ties-away"),
-        elementwise: both(Some("nearest-away")),
-        elementwise_bytes: both(Some("nearest-away")),
-    },
-    Runtime {
-        name: "tflite-reference",
-        summary: "LiteRT's reference kernels: two roundings, and one in double of a matrix product",
-        version: LITERT,
-        source: TFLITE,
-        products: reference,
-        rescale: always!("f64", "gemmlowp-double:wrap"),
-        elementwise: both(Some("tflite")),
-        elementwise_bytes: both(Some("tflite")),
-    },
-    Runtime {
-        name: "tflite-single-rounding",
-        summary: "the same, compiled with TFLITE_SINGLE_ROUNDING: one rounding",
-        version: SOURCES,
-        source: TFLITE,
-        products: reference_single,
-        rescale: always!("f64", "tflite-single:wrap"),
-        elementwise: both(Some("tflite-single")),
-        elementwise_bytes: both(Some("tflite-single")),
-    },
-    Runtime {
-        name: "tflite-optimized",
-        summary: "LiteRT's optimized kernels without a delegate: two roundings, both halves up",
-        version: LITERT,
-        source: TFLITE,
-        products: optimized,
-        rescale: always!("f64", "sqrdmulh-srshl:wrap"),
-        elementwise: both(Some("tflite")),
-        elementwise_bytes: OPTIMIZED_BYTES,
-    },
-    Runtime {
-        name: "tflite-optimized-aarch64",
-        summary: "the same on aarch64: one rounding, halves up, of convolutions and matrix products",
-        version: LITERT_AARCH64,
-        source: "google/ruy ruy/apply_multiplier.cc, ruy/kernel_arm64.cc",
-        products: optimized_aarch64,
-        rescale: always!("f64", "sqrdmulh-srshl:wrap"),
-        elementwise: both(Some("tflite")),
-        elementwise_bytes: OPTIMIZED_BYTES,
-    },
-    Runtime {
-        name: "tflite-micro",
-        summary: "TensorFlow Lite Micro's reference kernels: two roundings",
-        version: MICRO,
-        source: "tensorflow/tflite-micro tensorflow/lite/micro/kernels, tensorflow/lite/kernels/internal/common.cc",
-        products: |sums| signed(sums, ("f64", "gemmlowp-double:wrap")),
-        rescale: |(input, output)| {
-            let bytes = (input, output) == (Element::U8, Element::U8);
-            (!bytes).then_some(("f64", "gemmlowp-double:wrap"))
-        },
-        elementwise: both(Some("tflite")),
-        elementwise_bytes: NONE,
-    },
-    Runtime {
-        name: "xnnpack",
-        summary: "XNNPACK, the usual delegate of LiteRT: a float32 product, halves to even",
-        version: LITERT,
-        source: "google/XNNPACK src/operators/convolution-nhwc.c, src/qs8-vadd, src/qs8-vmul",
-        products: xnnpack,
-        // Between tensors of one type, XNNPACK uses a multiple of 1/256 as multiplier, which is no derivation here. Other rescalings are left to
-        // LiteRT.
-        rescale: |(input, output)| (input != output).then_some(("f64", "sqrdmulh-srshl:wrap")),
-        elementwise: Elementwise { add: Some("xnnpack"), mul: Some("xnnpack-fp32") },
-        elementwise_bytes: Elementwise { add: Some("xnnpack"), mul: Some("xnnpack-fp32") },
-    },
-    Runtime {
-        name: "onnxruntime",
-        summary: "ONNX Runtime on CPUs: a float32 product, halves to even",
-        version: ONNX,
-        source: "microsoft/onnxruntime core/mlas/lib/quantize.cpp, qladd.cpp, qlmul.cpp",
-        products: always!("f32", "f32-product"),
-        // Read from sources: DequantizeLinear, then QuantizeLinear.
-        rescale: always!("f32", "f32-dequantize-quantize"),
-        elementwise: both(Some("onnx")),
-        elementwise_bytes: both(Some("onnx")),
-    },
-    Runtime {
-        name: "cmsis-nn",
-        summary: "CMSIS-NN within TensorFlow Lite Micro, which derives the multipliers: two roundings",
-        version: SOURCES,
-        source: CMSIS,
-        products: |sums| signed(sums, ("f64", "cmsis-nn-double:wrap")),
-        rescale: always!("f64", "gemmlowp-double:wrap"),
-        elementwise: both(Some("cmsis-nn")),
-        elementwise_bytes: NONE,
-    },
-    Runtime {
-        name: "cmsis-nn-single",
-        summary: "the same, compiled with CMSIS_NN_USE_SINGLE_ROUNDING",
-        version: SOURCES,
-        source: CMSIS,
-        products: |sums| signed(sums, ("f64", "cmsis-nn-single:wrap")),
-        rescale: always!("f64", "tflite-single:wrap"),
-        elementwise: both(Some("cmsis-nn-single")),
-        elementwise_bytes: NONE,
-    },
-    Runtime {
-        name: "tvm",
-        summary: "TVM's default lowering of qnn.requantize: one rounding, halves up",
-        version: SOURCES,
-        source: TVM,
-        products: always!("f32-f64", "ties-up:wrap"),
-        rescale: always!("f32-f64", "ties-up:wrap"),
-        elementwise: NONE,
-        elementwise_bytes: NONE,
-    },
-    Runtime {
-        name: "tvm-arm",
-        summary: "TVM with the Arm instructions of its RFC: two roundings, both halves up",
-        version: SOURCES,
-        source: "apache/tvm src/target/arm_cpu.cc, the rule of q_multiply_shift",
-        products: always!("f32-f64", "sqrdmulh-srshl:wrap"),
-        rescale: always!("f32-f64", "sqrdmulh-srshl:wrap"),
-        elementwise: NONE,
-        elementwise_bytes: NONE,
-    },
+    runtime!("real" => "no library: real numbers, rounded once to nearest, halves away from zero", "exact arithmetic",
+        "none: the real number that the others approximate",
+        always!("exact", "real-ties-away"), always!("exact", "real-ties-away"), [both(Some("nearest-away")); 2]),
+    runtime!("tflite-reference" => "LiteRT's reference kernels: two roundings, and one in double of a matrix product", LITERT, TFLITE,
+        reference, always!("f64", "gemmlowp-double:wrap"), [both(Some("tflite")); 2]),
+    runtime!("tflite-single-rounding" => "the same, compiled with TFLITE_SINGLE_ROUNDING: one rounding", SOURCES, TFLITE,
+        reference_single, always!("f64", "tflite-single:wrap"), [both(Some("tflite-single")); 2]),
+    runtime!("tflite-optimized" => "LiteRT's optimized kernels without a delegate: two roundings, both halves up", LITERT, TFLITE,
+        optimized, always!("f64", "sqrdmulh-srshl:wrap"), [both(Some("tflite")), OPTIMIZED_BYTES]),
+    runtime!("tflite-optimized-aarch64" => "the same on aarch64: one rounding, halves up, of convolutions and matrix products", LITERT_AARCH64,
+        "google/ruy ruy/apply_multiplier.cc, ruy/kernel_arm64.cc",
+        optimized_aarch64, always!("f64", "sqrdmulh-srshl:wrap"), [both(Some("tflite")), OPTIMIZED_BYTES]),
+    runtime!("tflite-micro" => "TensorFlow Lite Micro's reference kernels: two roundings", MICRO,
+        "tensorflow/tflite-micro tensorflow/lite/micro/kernels, tensorflow/lite/kernels/internal/common.cc",
+        |sums| signed(sums, ("f64", "gemmlowp-double:wrap")), |types| (types != (Element::U8, Element::U8)).then_some(("f64", "gemmlowp-double:wrap")), [both(Some("tflite")), NONE]),
+    // Between tensors of one type, XNNPACK uses a multiple of 1/256 as multiplier, which is no derivation here. Other rescalings are left to
+    // LiteRT.
+    runtime!("xnnpack" => "XNNPACK, the usual delegate of LiteRT: a float32 product, halves to even", LITERT,
+        "google/XNNPACK src/operators/convolution-nhwc.c, src/qs8-vadd, src/qs8-vmul",
+        xnnpack, |(input, output)| (input != output).then_some(("f64", "sqrdmulh-srshl:wrap")), [XNNPACK; 2]),
+    // The rescaling is read from sources: DequantizeLinear, then QuantizeLinear.
+    runtime!("onnxruntime" => "ONNX Runtime on CPUs: a float32 product, halves to even", ONNX,
+        "microsoft/onnxruntime core/mlas/lib/quantize.cpp, qladd.cpp, qlmul.cpp",
+        always!("f32", "f32-product"), always!("f32", "f32-dequantize-quantize"), [both(Some("onnx")); 2]),
+    runtime!("cmsis-nn" => "CMSIS-NN within TensorFlow Lite Micro, which derives the multipliers: two roundings", SOURCES, CMSIS,
+        |sums| signed(sums, ("f64", "cmsis-nn-double:wrap")), always!("f64", "gemmlowp-double:wrap"), [both(Some("cmsis-nn")), NONE]),
+    runtime!("cmsis-nn-single" => "the same, compiled with CMSIS_NN_USE_SINGLE_ROUNDING", SOURCES, CMSIS,
+        |sums| signed(sums, ("f64", "cmsis-nn-single:wrap")), always!("f64", "tflite-single:wrap"), [both(Some("cmsis-nn-single")), NONE]),
+    runtime!("tvm" => "TVM's default lowering of qnn.requantize: one rounding, halves up", SOURCES, TVM,
+        always!("f32-f64", "ties-up:wrap"), always!("f32-f64", "ties-up:wrap"), [NONE; 2]),
+    runtime!("tvm-arm" => "TVM with the Arm instructions of its RFC: two roundings, both halves up", SOURCES,
+        "apache/tvm src/target/arm_cpu.cc, the rule of q_multiply_shift",
+        always!("f32-f64", "sqrdmulh-srshl:wrap"), always!("f32-f64", "sqrdmulh-srshl:wrap"), [NONE; 2]),
 ];

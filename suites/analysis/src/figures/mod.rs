@@ -11,6 +11,7 @@ mod rates;
 mod staircase;
 mod tie;
 
+use indexmap::IndexSet;
 use std::collections::BTreeMap;
 use tiebreak_oracle::fpm::Scheme;
 use tiebreak_oracle::quantize;
@@ -43,13 +44,8 @@ pub fn of(ledger: &Ledger) -> Vec<Figure> {
 
 /// Returns the schemes in the rows of an operation, each once, in their order.
 fn labels<'a>(ledger: &'a Ledger, op: &str, against: Against) -> Vec<&'a str> {
-    let mut labels: Vec<&str> = Vec::new();
-    for row in ledger.rows.iter().filter(|row| row.op == op && row.against == against) {
-        if !labels.contains(&row.scheme.as_str()) {
-            labels.push(&row.scheme);
-        }
-    }
-    labels
+    let rows = ledger.rows.iter().filter(|row| row.op == op && row.against == against);
+    rows.map(|row| row.scheme.as_str()).collect::<IndexSet<_>>().into_iter().collect()
 }
 
 /// Tables of several schemes. Schemes with equal tables form a group, and the first scheme represents it.

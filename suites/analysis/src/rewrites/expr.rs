@@ -245,7 +245,7 @@ fn merged(joints: impl ParallelIterator<Item = Joint>) -> Vec<Joint> {
     fn add(known: &mut Known, joint: Joint) {
         let place = known.entry((joint.left, joint.right)).or_insert(Joint { inputs: 0, ..joint });
         place.inputs += joint.inputs;
-        place.first = place.first.min_by_distance(joint.first);
+        place.first = nearest(place.first, joint.first);
     }
     let one = |mut known: Known, joint| {
         add(&mut known, joint);
@@ -258,14 +258,9 @@ fn merged(joints: impl ParallelIterator<Item = Joint>) -> Vec<Joint> {
     joints.fold(Known::default, one).reduce(Known::default, two).into_values().collect()
 }
 
-trait Nearest {
-    fn min_by_distance(self, other: Self) -> Self;
-}
-
-impl Nearest for [i64; INPUTS] {
-    fn min_by_distance(self, other: Self) -> Self {
-        if distance(other) < distance(self) { other } else { self }
-    }
+/// Returns the input nearer to zero.
+fn nearest(one: [i64; INPUTS], other: [i64; INPUTS]) -> [i64; INPUTS] {
+    if distance(other) < distance(one) { other } else { one }
 }
 
 #[cfg(test)]
@@ -313,7 +308,7 @@ mod tests {
                         let values = if defined { values } else { (UNDEFINED, UNDEFINED) };
                         kinds[if !defined { 0 } else { 1 + usize::from(values.0 == values.1) }] += 1;
                         let known = expected.entry(values).or_insert((0, input));
-                        *known = (known.0 + 1, known.1.min_by_distance(input));
+                        *known = (known.0 + 1, nearest(known.1, input));
                     }
                     let found = machine.both(&before, &after, &(min..=max)).expect("they differ in casts alone");
                     assert_eq!(found.len(), expected.len(), "{channel:?}");

@@ -89,7 +89,7 @@ impl proto::Node {
     }
 
     fn flag(&self, name: &str) -> bool {
-        self.attribute(name).is_some_and(|attribute| attribute.i != 0)
+        self.attribute(name).is_some_and(|attribute| attribute.i() != 0)
     }
 
     fn number(&self, name: &str) -> Option<f32> {
@@ -98,7 +98,7 @@ impl proto::Node {
 
     /// Returns the number of groups of a convolution.
     fn groups(&self) -> i64 {
-        self.attribute("group").map_or(1, |attribute| attribute.i)
+        self.attribute("group").map_or(1, proto::Attribute::i)
     }
 }
 

@@ -11,21 +11,22 @@ use std::collections::BTreeMap;
 /// Upper bound on the elements of a tensor.
 const MAX_ELEMENTS: usize = 1 << 26;
 
-/// Supported type of a tensor's elements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Supported type of a tensor's elements, by its number in `TensorProto.DataType`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, prost::Enumeration)]
+#[repr(i32)]
 pub enum Type {
     /// `UINT8`.
-    U8,
+    U8 = 2,
     /// `INT8`.
-    I8,
+    I8 = 3,
     /// `UINT16`.
-    U16,
+    U16 = 4,
     /// `INT16`.
-    I16,
+    I16 = 5,
     /// `INT32`.
-    I32,
+    I32 = 6,
     /// `FLOAT`.
-    F32,
+    F32 = 1,
 }
 
 /// Tensor with its elements.
@@ -82,7 +83,7 @@ pub fn node(file: &[u8]) -> Result<Node, Fault> {
         if matches!(node.domain.as_str(), "" | "ai.onnx") { String::new() } else { format!("{}.", node.domain) };
     let (mut integers, mut texts) = (BTreeMap::new(), BTreeMap::new());
     for attribute in &node.attribute {
-        let values = if attribute.ints.is_empty() { vec![attribute.i] } else { attribute.ints.clone() };
+        let values = if attribute.ints.is_empty() { vec![attribute.i()] } else { attribute.ints.clone() };
         integers.insert(attribute.name.clone(), values);
         texts.insert(attribute.name.clone(), String::from_utf8_lossy(&attribute.s).into_owned());
     }
@@ -105,18 +106,10 @@ fn read(tensor: proto::Tensor) -> Result<Tensor, Fault> {
     let (Some(dims), Some(elements)) = (dims, elements.filter(|elements| *elements <= MAX_ELEMENTS)) else {
         return Err(Fault::malformed(place, 0, format!("dimensions of {:?}", tensor.dims)));
     };
-    let element = match tensor.data_type {
-        1 => Type::F32,
-        2 => Type::U8,
-        3 => Type::I8,
-        4 => Type::U16,
-        5 => Type::I16,
-        6 => Type::I32,
-        other => {
-            let known = "FLOAT, UINT8, INT8, UINT16, INT16 and INT32 are read";
-            return Err(unsupported(place, format!("its type is {}; {known}", data_type(other))));
-        }
-    };
+    let element = Type::try_from(tensor.data_type).map_err(|_| {
+        let known = "FLOAT, UINT8, INT8, UINT16, INT16 and INT32 are read";
+        unsupported(place, format!("its type is {}; {known}", data_type(tensor.data_type)))
+    })?;
     let raw = &tensor.raw_data;
     let apart = || tensor.int32_data.iter().map(|value| i64::from(*value)).collect();
     let integers = |width: usize, of: &dyn Fn(&[u8]) -> i64| -> Vec<i64> {

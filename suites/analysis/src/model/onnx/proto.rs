@@ -1,4 +1,4 @@
-//! Messages that the reader decodes, with the numbers of their fields: onnx/onnx `onnx/onnx.proto`. Fields that are not listed are skipped.
+//! Messages that the reader decodes, some of which the writer encodes, with the numbers of their fields: onnx/onnx `onnx/onnx.proto`. Fields that are not listed are skipped.
 //!
 //! Lists of messages are lists of bytes that share the file's memory, and are decoded one by one, because a message costs more memory than its bytes.
 
@@ -56,14 +56,17 @@ pub(crate) struct Attribute {
     pub(crate) name: String,
     #[prost(float, tag = "2")]
     pub(crate) f: f32,
-    #[prost(int64, tag = "3")]
-    pub(crate) i: i64,
+    #[prost(int64, optional, tag = "3")]
+    pub(crate) i: Option<i64>,
     #[prost(bytes = "bytes", tag = "4")]
     pub(crate) s: Bytes,
     #[prost(message, optional, tag = "5")]
     pub(crate) t: Option<Tensor>,
     #[prost(int64, repeated, tag = "8")]
     pub(crate) ints: Vec<i64>,
+    /// `AttributeType`, for the writer alone: 2 for an integer, 7 for a list.
+    #[prost(int32, tag = "20")]
+    pub(crate) kind: i32,
 }
 
 /// `TensorProto`.

@@ -46,38 +46,13 @@ struct Operators {
 #[derive(Clone, PartialEq, Message)]
 struct Graph {
     #[prost(message, repeated, tag = "1")]
-    node: Vec<Node>,
+    node: Vec<proto::Node>,
     #[prost(string, tag = "2")]
     name: String,
     #[prost(message, repeated, tag = "11")]
     input: Vec<Value>,
     #[prost(message, repeated, tag = "12")]
     output: Vec<Value>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct Node {
-    #[prost(string, repeated, tag = "1")]
-    input: Vec<String>,
-    #[prost(string, repeated, tag = "2")]
-    output: Vec<String>,
-    #[prost(string, tag = "4")]
-    op_type: String,
-    #[prost(message, repeated, tag = "5")]
-    attribute: Vec<Attribute>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct Attribute {
-    #[prost(string, tag = "1")]
-    name: String,
-    #[prost(int64, optional, tag = "3")]
-    i: Option<i64>,
-    #[prost(int64, repeated, tag = "8")]
-    ints: Vec<i64>,
-    /// `AttributeType`: 2 for an integer, 7 for a list.
-    #[prost(int32, tag = "20")]
-    kind: i32,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -114,39 +89,28 @@ struct Size {
     value: Option<i64>,
 }
 
-/// Returns the `TensorProto.DataType` of a type.
-fn data_type(element: Type) -> i32 {
-    match element {
-        Type::F32 => 1,
-        Type::U8 => 2,
-        Type::I8 => 3,
-        Type::U16 => 4,
-        Type::I16 => 5,
-        Type::I32 => 6,
-    }
-}
-
 fn value(name: &str, element: Type, dims: &[usize]) -> Value {
     let sizes = dims.iter().map(|size| Size { value: Some(*size as i64) }).collect();
-    let tensor = TensorType { element: data_type(element), shape: Some(Shape { sizes }) };
+    let tensor = TensorType { element: element.into(), shape: Some(Shape { sizes }) };
     Value { name: name.to_owned(), of: Some(TypeProto { tensor: Some(tensor) }) }
 }
 
-fn attribute((name, values): &(&'static str, Vec<i64>)) -> Attribute {
-    let name = (*name).to_owned();
-    match values[..] {
-        [one] => Attribute { name, i: Some(one), ints: Vec::new(), kind: 2 },
-        _ => Attribute { name, i: None, ints: values.clone(), kind: 7 },
-    }
+fn attribute((name, values): &(&'static str, Vec<i64>)) -> proto::Attribute {
+    let (i, ints, kind) = match values[..] {
+        [one] => (Some(one), Vec::new(), 2),
+        _ => (None, values.clone(), 7),
+    };
+    proto::Attribute { name: (*name).to_owned(), i, ints, kind, ..proto::Attribute::default() }
 }
 
 /// Returns the content of the file `model.onnx`.
 pub fn model(model: &Model) -> Vec<u8> {
-    let node = Node {
+    let node = proto::Node {
         input: model.inputs.iter().map(|(name, ..)| (*name).to_owned()).collect(),
         output: vec!["y".to_owned()],
         op_type: model.op.to_owned(),
         attribute: model.attributes.iter().map(attribute).collect(),
+        ..proto::Node::default()
     };
     let graph = Graph {
         node: vec![node],
@@ -177,7 +141,7 @@ pub fn tensor(name: &str, tensor: &Tensor) -> Vec<u8> {
     };
     let proto = proto::Tensor {
         dims: tensor.dims.iter().map(|size| *size as i64).collect(),
-        data_type: data_type(tensor.element),
+        data_type: tensor.element.into(),
         name: name.to_owned(),
         raw_data: raw.into(),
         ..proto::Tensor::default()

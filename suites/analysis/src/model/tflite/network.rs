@@ -1,7 +1,7 @@
 //! Network, from tables.
 
 use super::layers::{Tensors, Visited, each, layer, same};
-use super::operators::{ADD, CONCATENATION, MUL, QUANTIZE, called, clamp, elementwise, only_joins, products, rescale};
+use super::operators::{called, clamp, elementwise, only_joins, products, rescale};
 use super::tables::{self, Operator, OperatorCode};
 use super::tensor::{Context, Place, Tensor, printable};
 use crate::model::network::{MAX_VALUES, Network, Node, Source, Stored, Work};
@@ -10,23 +10,6 @@ use crate::model::{Fault, Op, network};
 use std::collections::HashMap;
 use tiebreak_impls::pool::{Operand, Params};
 use tiebreak_impls::quantized::Scale;
-
-/// Numbers in `enum BuiltinOperator`.
-const AVERAGE_POOL_2D: i32 = 1;
-const DEQUANTIZE: i32 = 6;
-const MAX_POOL_2D: i32 = 17;
-const RESHAPE: i32 = 22;
-const PAD: i32 = 34;
-const SQUEEZE: i32 = 43;
-const STRIDED_SLICE: i32 = 45;
-const TRANSPOSE_CONV: i32 = 67;
-const EXPAND_DIMS: i32 = 70;
-const SHAPE: i32 = 77;
-const PACK: i32 = 83;
-const CALL_ONCE: i32 = 129;
-const VAR_HANDLE: i32 = 142;
-const READ_VARIABLE: i32 = 143;
-const ASSIGN_VARIABLE: i32 = 144;
 
 /// Upper bound on all values together that are constant or that operators move.
 const MAX_MOVED: usize = 1 << 25;
@@ -59,17 +42,19 @@ pub(in crate::model) fn network(file: &[u8]) -> Result<Network<'_>, Fault> {
         }
         let (mut inputs, outputs) =
             (numbers(operator.inputs()), numbers(operator.outputs()).into_iter().flatten().collect());
-        if code.builtin() == TRANSPOSE_CONV && inputs.len() > 2 {
+        let op = called(code);
+        let transposes = op == "TRANSPOSE_CONV";
+        if transposes && inputs.len() > 2 {
             // The first operand must be the activations, not the sizes of the output.
             inputs.swap(0, 2);
         }
-        let node = Node { index, op: called(code), inputs, outputs, work: Ok(Work::Nothing) };
-        if let (VAR_HANDLE, Some(handle)) = (code.builtin(), node.outputs.first()) {
+        let node = Node { index, op, inputs, outputs, work: Ok(Work::Nothing) };
+        if let ("VAR_HANDLE", Some(handle)) = (node.op.as_str(), node.outputs.first()) {
             let name = operator.var_handle().and_then(|options| printable(options.shared_name()?.bytes()));
             variables.insert(*handle, name.unwrap_or_else(|| format!("variable {index}")));
         }
         let moved = node.outputs.first().map_or(0, |at| out.tensors[*at].len());
-        if code.op().is_none() && code.builtin() != TRANSPOSE_CONV && !take(&mut room, moved) {
+        if code.op().is_none() && !transposes && !take(&mut room, moved) {
             let work = Err(format!("more than {MAX_MOVED} values are constant or moved; give a smaller model"));
             out.nodes.push(Node { work, ..node });
             return Ok(());
@@ -130,7 +115,7 @@ fn work<'a>(
     let unknown = |problem: &str| Err(place.unsupported(problem));
     let at = |which: usize| node.inputs.get(which).copied().flatten().map(|at| &tensors[at]);
     let result = node.outputs.first().map(|at| &tensors[*at]);
-    let transposed = (code.builtin() == TRANSPOSE_CONV).then_some(Op::TransposeConv);
+    let transposed = (node.op == "TRANSPOSE_CONV").then_some(Op::TransposeConv);
     if let Some(op) = code.op().or(transposed) {
         let products = products(context, operator, place, op)?;
         let Tensors { layer, .. } = layer(context, operator, place, op)?;
@@ -140,30 +125,30 @@ fn work<'a>(
         Some(sources) if result.is_some_and(|result| result.len() == sources.len()) => Ok(Work::Move(sources)),
         _ => unknown("its shapes do not fit, or are open until the model runs"),
     };
-    match code.builtin() {
-        number @ (ADD | MUL) => {
+    match node.op.as_str() {
+        op @ ("ADD" | "MUL") => {
             let (Some(lhs), Some(rhs)) = (at(0), at(1)) else { return unknown("an operand is left out") };
             if lhs.shape != rhs.shape || lhs.shape.is_empty() {
                 return unknown("its operands have different shapes, which is not defined here");
             }
-            match elementwise(context, operator, place, number)? {
+            match elementwise(context, operator, place, op)? {
                 Arithmetic::Add(layer) => Ok(Work::Add(layer.clamp)),
                 Arithmetic::Mul(layer) => Ok(Work::Mul(layer.clamp)),
                 _ => unknown("another operator"),
             }
         }
-        number @ (AVERAGE_POOL_2D | MAX_POOL_2D) => {
+        op @ ("AVERAGE_POOL_2D" | "MAX_POOL_2D") => {
             let params = pool(context, operator, place)?;
-            Ok(Work::Pool { largest: number == MAX_POOL_2D, params })
+            Ok(Work::Pool { largest: op == "MAX_POOL_2D", params })
         }
-        QUANTIZE if at(0).is_some_and(|input| input.stored == Stored::Float) => Ok(Work::Quantize),
-        QUANTIZE => rescale(context, operator, place).map(|_| Work::Rescale),
-        DEQUANTIZE if result.is_some_and(|result| result.stored == Stored::Float) => Ok(Work::Dequantize),
-        RESHAPE | SQUEEZE | EXPAND_DIMS => {
+        "QUANTIZE" if at(0).is_some_and(|input| input.stored == Stored::Float) => Ok(Work::Quantize),
+        "QUANTIZE" => rescale(context, operator, place).map(|_| Work::Rescale),
+        "DEQUANTIZE" if result.is_some_and(|result| result.stored == Stored::Float) => Ok(Work::Dequantize),
+        "RESHAPE" | "SQUEEZE" | "EXPAND_DIMS" => {
             let input = at(0).filter(|input| result.is_some_and(|result| result.len() == input.len()));
             moved(input.map(|input| (0..input.len() as u32).map(|i| Source::Value(0, i)).collect()))
         }
-        CONCATENATION if only_joins(context, operator, place) => {
+        "CONCATENATION" if only_joins(context, operator, place) => {
             let options = operator.concatenation();
             if options.and_then(|o| o.fused_activation_function()).unwrap_or(0) != 0 {
                 return unknown("a concatenation with an activation");
@@ -171,20 +156,20 @@ fn work<'a>(
             let operands: Option<Vec<_>> = (0..node.inputs.len()).map(at).collect();
             moved(joined(&operands.unwrap_or_default(), options.and_then(|o| o.axis()).unwrap_or(0)))
         }
-        STRIDED_SLICE if result.is_some_and(|result| result.stored != Stored::Other) => {
+        "STRIDED_SLICE" if result.is_some_and(|result| result.stored != Stored::Other) => {
             let lists = [1, 2, 3].map(|which| integers(context, operator, place, which));
             moved(at(0).and_then(|input| sliced(operator, input, lists)))
         }
-        PAD => {
+        "PAD" => {
             let borders = integers(context, operator, place, 1);
             moved(at(0).and_then(|input| padded(input, &borders?)))
         }
         // Results of these operators are shapes, which no value depends on.
-        STRIDED_SLICE | SHAPE | PACK | CALL_ONCE | VAR_HANDLE => Ok(Work::Nothing),
-        number @ (READ_VARIABLE | ASSIGN_VARIABLE) => {
+        "STRIDED_SLICE" | "SHAPE" | "PACK" | "CALL_ONCE" | "VAR_HANDLE" => Ok(Work::Nothing),
+        op @ ("READ_VARIABLE" | "ASSIGN_VARIABLE") => {
             let name = node.inputs.first().copied().flatten().and_then(|handle| variables.get(&handle)).cloned();
             let Some(name) = name else { return unknown("its handle is of no VAR_HANDLE before it") };
-            Ok(if number == READ_VARIABLE { Work::Read(name) } else { Work::Assign(name) })
+            Ok(if op == "READ_VARIABLE" { Work::Read(name) } else { Work::Assign(name) })
         }
         _ => unknown(&reason(&node.op)),
     }

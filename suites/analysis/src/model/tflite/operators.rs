@@ -14,13 +14,6 @@ use tiebreak_oracle::derivation::dyadic::nearest;
 use tiebreak_oracle::float::Format::F32;
 use tiebreak_oracle::rounding::RoundingRule::TiesAway;
 
-/// Numbers in `enum BuiltinOperator`.
-pub(super) const ADD: i32 = 0;
-pub(super) const CONCATENATION: i32 = 2;
-pub(super) const MUL: i32 = 18;
-pub(super) const CUSTOM: i32 = 32;
-pub(super) const QUANTIZE: i32 = 114;
-
 /// Number in `enum TensorType`.
 const INT32: i8 = 2;
 
@@ -30,12 +23,12 @@ pub(in crate::model) fn operators(
     visit: &mut dyn FnMut(Operator<'_>) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
     each(&tables::root(file)?, |context, operator, code, Visited { index, place }| {
-        let (number, op) = (code.builtin(), called(code));
-        let arithmetic = match (code.op(), number) {
+        let op = called(code);
+        let arithmetic = match (code.op(), op.as_str()) {
             (Some(op), _) => products(context, operator, &place, op).map(|p| Arithmetic::Products(Box::new(p))),
-            (None, ADD | MUL) => elementwise(context, operator, &place, number),
-            (None, QUANTIZE) => rescale(context, operator, &place).map(Arithmetic::Rescale),
-            (None, CONCATENATION) if only_joins(context, operator, &place) => Err(place.unsupported(MOVES)),
+            (None, "ADD" | "MUL") => elementwise(context, operator, &place, &op),
+            (None, "QUANTIZE") => rescale(context, operator, &place).map(Arithmetic::Rescale),
+            (None, "CONCATENATION") if only_joins(context, operator, &place) => Err(place.unsupported(MOVES)),
             _ => Err(place.unsupported(reason(&op))),
         };
         let arithmetic = match arithmetic {
@@ -51,10 +44,9 @@ pub(in crate::model) fn operators(
 /// Returns the name of an operator.
 pub(super) fn called(code: &tables::OperatorCode<'_>) -> String {
     let number = code.builtin();
-    let known = usize::try_from(number).ok().and_then(|at| TFLITE.get(at)).map(|name| (*name).to_owned());
-    match number {
-        CUSTOM => code.custom().map_or("CUSTOM".to_owned(), |name| format!("CUSTOM {name}")),
-        _ => known.unwrap_or_else(|| format!("builtin operator {number}")),
+    match usize::try_from(number).ok().and_then(|at| TFLITE.get(at).copied()) {
+        Some("CUSTOM") => code.custom().map_or("CUSTOM".to_owned(), |name| format!("CUSTOM {name}")),
+        known => known.map_or_else(|| format!("builtin operator {number}"), str::to_owned),
     }
 }
 
@@ -162,16 +154,16 @@ pub(super) fn elementwise<'a>(
     context: &Context<'a>,
     operator: &tables::Operator<'a>,
     place: &Place,
-    number: i32,
+    op: &str,
 ) -> Result<Arithmetic<'a>, Fault> {
     let [lhs, rhs] = [0, 1].map(|at| Tensor::read(context, place, operator.inputs(), at));
     let operands = [lhs?, rhs?];
     let output = Tensor::read(context, place, operator.outputs(), 0)?.quantized()?;
-    let activation = match number {
-        ADD => operator.add().map(|o| o.fused_activation_function()),
+    let activation = match op {
+        "ADD" => operator.add().map(|o| o.fused_activation_function()),
         _ => operator.mul().map(|o| o.fused_activation_function()),
     };
-    let (kind, options) = if number == ADD { (11, "AddOptions") } else { (21, "MulOptions") };
+    let (kind, options) = if op == "ADD" { (11, "AddOptions") } else { (21, "MulOptions") };
     let activation = activation.ok_or_else(|| no_options(operator, place, kind, options))?.unwrap_or(0);
     let quantized = [operands[0].quantized()?, operands[1].quantized()?];
     if [quantized[0], quantized[1], output].iter().any(|tensor| tensor.element == Element::I16) {
@@ -180,7 +172,7 @@ pub(super) fn elementwise<'a>(
     let [lhs, rhs] = [0, 1].map(|at| constant(&operands[at], quantized[at]));
     let clamp = clamp(place, activation, output)?;
     let elementwise = Elementwise { operands: quantized, constants: [lhs?, rhs?], output, clamp };
-    Ok(if number == ADD { Arithmetic::Add(elementwise) } else { Arithmetic::Mul(elementwise) })
+    Ok(if op == "ADD" { Arithmetic::Add(elementwise) } else { Arithmetic::Mul(elementwise) })
 }
 
 /// Returns the values of a constant operand; `None` for a computed operand.

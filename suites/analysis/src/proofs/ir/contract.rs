@@ -55,10 +55,7 @@ fn after(output: &Output, scheme: &Scheme, p: &Parameters) -> [Step; 3] {
 /// Computes the same result with the oracle, in machine integers.
 pub(crate) fn oracle(scheme: &Scheme, output: Option<&Output>, x: i32, m: i32, s: i32) -> Option<i32> {
     let p = Parameters::q31(m, s);
-    let result = scheme.fast(x.into(), &p)?;
-    let Some(output) = output else { return i32::try_from(result).ok() };
-    let raised = scheme.overflow.fit(p.word, i128::from(result) + i128::from(output.zero_point))?;
-    i32::try_from(raised.clamp(output.min.into(), output.max.into())).ok()
+    i32::try_from(scheme.placed(&p, output, scheme.fast(x.into(), &p)?)?).ok()
 }
 
 /// Number `n / 2^f`.

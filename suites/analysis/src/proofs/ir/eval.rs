@@ -18,42 +18,21 @@ pub(crate) fn operation(op: Op, operands: &[(u128, u32)], width: u32) -> u128 {
         Op::Sub => a.wrapping_sub(b),
         Op::Mul => a.wrapping_mul(b),
         // SMT-LIB: a quotient by 0 is all ones, or 1 for a negative dividend; a remainder by 0 is the dividend.
-        Op::SignedDiv if sb == 0 => {
-            if sa < 0 {
-                1
-            } else {
-                u128::MAX
-            }
-        }
+        Op::SignedDiv if sb == 0 && sa < 0 => 1,
+        Op::SignedDiv if sb == 0 => u128::MAX,
         Op::SignedDiv => sa.wrapping_div(sb) as u128,
         Op::UnsignedDiv => a.checked_div(b).unwrap_or(u128::MAX),
         Op::SignedRem => sa.checked_rem(sb).unwrap_or(if sb == 0 { sa } else { 0 }) as u128,
         Op::UnsignedRem => a.checked_rem(b).unwrap_or(a),
-        Op::Shl => {
-            if by < of {
-                a << by
-            } else {
-                0
-            }
-        }
-        Op::LogicalShr => {
-            if by < of {
-                a >> by
-            } else {
-                0
-            }
-        }
+        Op::Shl if by < of => a << by,
+        Op::LogicalShr if by < of => a >> by,
+        Op::Shl | Op::LogicalShr => 0,
         Op::ArithmeticShr => (sa >> by.min(of - 1)) as u128,
         Op::Equal => (a == b).into(),
         Op::UnsignedLess => (a < b).into(),
         Op::SignedLess => (sa < sb).into(),
-        Op::Choose => {
-            if a == 1 {
-                b
-            } else {
-                operands[2].0
-            }
-        }
+        Op::Choose if a == 1 => b,
+        Op::Choose => operands[2].0,
         Op::Extract(low) => a >> low,
         Op::ZeroExtend => a,
         Op::SignExtend => sa as u128,
