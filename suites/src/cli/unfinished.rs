@@ -54,7 +54,7 @@ impl Unfinished {
     fn write(&self, why: &str) -> Result<(), WriteError> {
         let Outcome { mut ledger, mismatches } = self.partial.unfinished(&self.heading, why);
         ledger.environment = Some(self.environment.clone());
-        files::write_all(&self.out, &ledger, &mismatches, Earlier::default()).map(drop)
+        files::write_all(&self.out, &ledger, &mismatches, Earlier::default())
     }
 
     fn interrupted(&self, signal: &str) {
@@ -85,6 +85,6 @@ impl Unfinished {
     pub(super) fn ended(&self, outcome: &Outcome, earlier: Earlier<'_>) -> Result<(), WriteError> {
         let _locked = self.locked();
         interrupt::nothing_on_signal();
-        files::write_all(&self.out, &outcome.ledger, &outcome.mismatches, earlier).map(drop)
+        files::write_all(&self.out, &outcome.ledger, &outcome.mismatches, earlier)
     }
 }
