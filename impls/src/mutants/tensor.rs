@@ -48,3 +48,17 @@ macro_rules! mutant {
     };
 }
 pub(super) use mutant;
+
+/// Makes a list of mutants: entries with the words of [`mutant!`], each ended by a semicolon, then mutants that are made elsewhere, after `also`.
+macro_rules! mutants {
+    ($($name:literal, $class:literal, $summary:literal, claims $scheme:literal $overflow:ident on $domain:expr,
+       from $origin:literal, $run:expr;)* $(also $($other:expr),+;)?) => {
+        &[
+            $($crate::mutants::tensor::mutant!(
+                $name, $class, $summary, claims $scheme $overflow on $domain, from $origin, $run
+            ),)*
+            $($($other),+)?
+        ]
+    };
+}
+pub(super) use mutants;
