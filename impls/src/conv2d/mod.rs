@@ -196,8 +196,6 @@ pub type Run = fn(&Params, &[u8], &[u8], &mut [i32]);
 /// A convolution under test.
 pub type Kernel = kernel::Kernel<Run, Domain>;
 
-lookups!();
-
 /// Convolutions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conv2d {}
@@ -224,42 +222,27 @@ impl TensorOperation for Conv2d {
     }
 }
 
-static KERNELS: &[Kernel] = &[
-    tflite::I8_I8,
-    tflite::U8_U8,
-    onednn::S8S8_SHIFT,
-    spatial_pack::SIGNED,
-    spatial_pack::UNSIGNED,
-    by_matmul::kernel!(arm_uadalp::UADALP),
-    by_matmul::kernel!(arm_uadalp::SADALP),
-    by_matmul::kernel!(arm_uadalp_8x4::UADALP),
-    by_matmul::kernel!(arm_umlal::UMLAL),
-    by_matmul::kernel!(arm_umlal::SMLAL),
-    by_matmul::kernel!(arm_int16::SMLAL),
-    by_matmul::kernel!(arm_int16::UMLAL),
-    by_matmul::kernel!(arm_offsets::IN_LOOP),
-    by_matmul::kernel!(arm_offsets::IN_BLOCKS),
-    by_matmul::kernel!(arm_dotprod::UDOT),
-    by_matmul::kernel!(arm_dotprod::SDOT),
-    by_matmul::kernel!(arm_udot_12x4::UDOT),
-    by_matmul::kernel!(arm_i8mm::UMMLA),
-    by_matmul::kernel!(arm_i8mm::SMMLA),
-    by_matmul::kernel!(arm_bitserial::BITSERIAL),
-    by_matmul::kernel!(x86_avx2::MADDUBS),
-    by_matmul::kernel!(x86_avx2::MADD),
-    by_matmul::kernel!(x86_vnni::VNNI),
-    by_matmul::kernel!(x86_vnni::SATURATING),
-    by_matmul::kernel!(nvidia_dp4a::S8),
-    by_matmul::kernel!(nvidia_dp4a::U8),
-    by_matmul::kernel!(nvidia_dp4a::MIXED),
-    by_matmul::kernel!(gemmlowp::REFERENCE),
-    transposed::scatter::I8,
-    transposed::scatter::U8,
-    transposed::inserted::I8,
-    transposed::inserted::U8,
-    transposed::subconvolution::QS8,
-    transposed::subconvolution::QU8,
-];
+lookups! {
+    [
+        tflite::I8_I8, tflite::U8_U8, onednn::S8S8_SHIFT, spatial_pack::SIGNED, spatial_pack::UNSIGNED,
+        by_matmul::kernel!(arm_uadalp::UADALP), by_matmul::kernel!(arm_uadalp::SADALP),
+        by_matmul::kernel!(arm_uadalp_8x4::UADALP),
+        by_matmul::kernel!(arm_umlal::UMLAL), by_matmul::kernel!(arm_umlal::SMLAL),
+        by_matmul::kernel!(arm_int16::SMLAL), by_matmul::kernel!(arm_int16::UMLAL),
+        by_matmul::kernel!(arm_offsets::IN_LOOP), by_matmul::kernel!(arm_offsets::IN_BLOCKS),
+        by_matmul::kernel!(arm_dotprod::UDOT), by_matmul::kernel!(arm_dotprod::SDOT),
+        by_matmul::kernel!(arm_udot_12x4::UDOT),
+        by_matmul::kernel!(arm_i8mm::UMMLA), by_matmul::kernel!(arm_i8mm::SMMLA),
+        by_matmul::kernel!(arm_bitserial::BITSERIAL),
+        by_matmul::kernel!(x86_avx2::MADDUBS), by_matmul::kernel!(x86_avx2::MADD),
+        by_matmul::kernel!(x86_vnni::VNNI), by_matmul::kernel!(x86_vnni::SATURATING),
+        by_matmul::kernel!(nvidia_dp4a::S8), by_matmul::kernel!(nvidia_dp4a::U8),
+        by_matmul::kernel!(nvidia_dp4a::MIXED),
+        by_matmul::kernel!(gemmlowp::REFERENCE),
+        transposed::scatter::I8, transposed::scatter::U8, transposed::inserted::I8, transposed::inserted::U8,
+        transposed::subconvolution::QS8, transposed::subconvolution::QU8,
+    ]
+}
 
 /// Builds a direct kernel with one form: any groups, any values of its types, sums in int32.
 const fn direct(

@@ -74,8 +74,6 @@ pub type Run = fn(&Params, &[i32], &mut [i32]);
 /// Quantization under test.
 pub type Kernel = kernel::Kernel<Run, Domain>;
 
-lookups!();
-
 /// Operation from floats to stored integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantize {}
@@ -101,24 +99,16 @@ impl TensorOperation for Quantize {
     }
 }
 
-static KERNELS: &[Kernel] = &[
-    mlir::QCAST,
-    mlir::QCAST_VECTOR,
-    mlir::QCAST_ARM,
-    mlir::QCAST_NEON,
-    mlir::QCAST_NEON_F16,
-    mlir_opt::O0,
-    mlir_opt::O2,
-    tflite::AFFINE,
-    tflite_neon::AFFINE,
-    onnx::LINEAR,
-    onnx::OTHER_AXIS,
-    pytorch::QUANTIZE,
-    pytorch::LEGACY,
-    pytorch::FUSED,
-    xnnpack::FMAGIC,
-    neon_fcvtns::FCVTNS,
-];
+lookups! {
+    mlir: QCAST QCAST_VECTOR QCAST_ARM QCAST_NEON QCAST_NEON_F16;
+    mlir_opt: O0 O2;
+    tflite: AFFINE;
+    tflite_neon: AFFINE;
+    onnx: LINEAR OTHER_AXIS;
+    pytorch: QUANTIZE LEGACY FUSED;
+    xnnpack: FMAGIC;
+    neon_fcvtns: FCVTNS;
+}
 
 /// Makes a contract without deviations.
 const fn contract(promise: Promise, domain: Domain, source: &'static str) -> Contract<Domain> {

@@ -193,8 +193,6 @@ pub type Run = fn(&Params, &[i32], &mut [i32]);
 /// Transform under test.
 pub type Kernel = kernel::Kernel<Run, Domain>;
 
-lookups!();
-
 /// Operation of layout transforms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transform {}
@@ -208,29 +206,15 @@ impl TensorOperation for Transform {
     }
 }
 
-static KERNELS: &[Kernel] = &[
-    im2col::IM2COL,
-    blocks::INTERLEAVE,
-    blocks::BLOCK_TRANSPOSE,
-    blocks::UNPACK,
-    blocks::WEIGHT_PREPACK,
-    unflatten::UNFLATTEN,
-    spatial::DATA_PACK,
-    spatial::KERNEL_PACK,
-    spatial::UNPACK,
-    pad::REFERENCE,
-    pad::IMAGE,
-    pad::ONNX,
-    pad::CMSIS_NN,
-    map::MAP,
-    packing::BIT_PACK,
-    packing::BIT_UNPACK,
-    packing::PACK_LOW,
-    packing::PACK_HIGH,
-    packing::UNPACK_LOW,
-    packing::UNPACK_LOW_NEON,
-    packing::UNPACK_HIGH,
-];
+lookups! {
+    im2col: IM2COL;
+    blocks: INTERLEAVE BLOCK_TRANSPOSE UNPACK WEIGHT_PREPACK;
+    unflatten: UNFLATTEN;
+    spatial: DATA_PACK KERNEL_PACK UNPACK;
+    pad: REFERENCE IMAGE ONNX CMSIS_NN;
+    map: MAP;
+    packing: BIT_PACK BIT_UNPACK PACK_LOW PACK_HIGH UNPACK_LOW UNPACK_LOW_NEON UNPACK_HIGH;
+}
 
 /// Makes a transform of TVM's convolutions, which all have one source.
 const fn kernel(name: &'static str, summary: &'static str, kind: Kind, run: Run) -> Kernel {
