@@ -183,6 +183,22 @@ macro_rules! form {
 }
 use form;
 
+/// Defines kernels on [`Register`], one on each row: constant, generic function, name, summary, scheme, domain, source, and the native form's
+/// instruction set, symbol and instructions.
+macro_rules! register_kernels {
+    ($($constant:ident by $run:ident: $name:literal, $summary:expr, $scheme:literal on $domain:expr, $source:expr,
+       $isa:ident $symbol:literal $instructions:tt;)+) => {$(
+        pub(super) const $constant: $crate::dot::Kernel = $crate::dot::Kernel {
+            name: $name,
+            summary: $summary,
+            contract: $crate::dot::contract($scheme, $crate::contract::Overflow::Wrap, $domain, $source),
+            portable: $run::<$crate::simd::Portable>,
+            native: Some($crate::dot::form!($isa, $symbol, $instructions, $run)),
+        };
+    )+};
+}
+use register_kernels;
+
 /// Builds the native form of a step that is generic over [`Wide`].
 macro_rules! wide_form {
     ($isa:ident, $symbol:literal, $instructions:tt, $run:ident) => {

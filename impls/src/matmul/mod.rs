@@ -174,6 +174,25 @@ macro_rules! form {
 }
 use form;
 
+/// Defines kernels on [`crate::simd::Register`], one on each row: constant, generic micro-kernel, name, summary, type of both operands, scheme,
+/// source, and the native form's instruction set, symbol and instructions.
+macro_rules! register_kernels {
+    ($($constant:ident by $run:ident: $name:literal, $summary:literal, $element:ident $scheme:literal, $source:expr,
+       $isa:ident $symbol:literal $instructions:tt;)+) => {$(
+        pub(crate) const $constant: $crate::matmul::Kernel = $crate::matmul::Kernel {
+            name: $name,
+            summary: $summary,
+            contract: {
+                use $crate::element::Element;
+                $crate::matmul::contract($scheme, $crate::matmul::Domain::all(Element::$element, Element::$element), $source)
+            },
+            portable: $crate::matmul::portable!($element, $element, $run::<$crate::simd::Portable>),
+            native: Some($crate::matmul::form!($isa, $symbol, $instructions, $element, $element, $run)),
+        };
+    )+};
+}
+use register_kernels;
+
 /// Builds the native form of a micro-kernel that is generic over [`crate::simd::Wide`], on elements of the byte type given.
 macro_rules! wide_form {
     ($isa:ident, $symbol:literal, $instructions:tt, $lhs:ident, $rhs:ident, $bytes:ty, $micro_kernel:ident) => {
