@@ -7,7 +7,7 @@ use super::vector::vector;
 use super::{Domain, Kernel, Params, Run, each};
 use crate::contract::{Contract, Overflow, Promise};
 use crate::fpm::gemmlowp::{rounding_divide_by_pot, saturating_rounding_doubling_high_mul as mul};
-use crate::simd::form::neon_form;
+use crate::simd::form::params_form;
 use crate::simd::{Portable, Vector, strip_mine};
 
 pub(super) const PROMISE: Promise = Promise { scheme: "gemmlowp", overflow: Overflow::OutOfDomain };
@@ -47,13 +47,9 @@ pub(super) const NEON: Kernel = Kernel {
         source: "google/gemmlowp fixedpoint/fixedpoint_neon.h; fixedpoint/fixedpoint.h exp_on_negative_values",
     },
     portable: lanes::<Portable>,
-    native: Some(neon_form!(
-        NEON,
-        "tiebreak_exp_gemmlowp_neon",
-        ["sqrdmulh", "srshl", "sqadd", "and", "sshr", "add"],
-        Run,
-        lanes::<Neon>(params: &Params, x: &[i32], out: &mut [i32])
-    )),
+    native: Some(
+        params_form!("tiebreak_exp_gemmlowp_neon", ["sqrdmulh", "srshl", "sqadd", "and", "sshr", "add"], lanes(x: i32)),
+    ),
 };
 
 #[inline(always)]

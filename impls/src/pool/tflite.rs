@@ -12,6 +12,7 @@ use super::windows::{clamp, each, each_place};
 use super::{Counted, Domain, Kernel, Params, Run, Scales};
 use crate::contract::{Contract, Overflow, Promise};
 use crate::element::Element::{self, I8, I16, U8};
+use crate::simd::form::params_form;
 use crate::simd::{LANES, Portable, Vector};
 
 const SOURCE: &str = "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/integer_ops/pooling.h";
@@ -74,13 +75,7 @@ pub(super) const NEON_I8: Kernel = Kernel {
     summary: "TFLite optimized AveragePool on NEON: sums of four channels in a vector, the division in scalars",
     contract: Contract { promise: AVERAGE, domain: DOMAIN, deviations: &[], source: OPTIMIZED },
     portable: vectors::<Portable>,
-    native: Some(crate::simd::form::neon_form!(
-        NEON,
-        "tiebreak_pool_tflite_average_i8",
-        ["add"],
-        Run,
-        vectors::<Neon>(params: &Params, input: &[u8], out: &mut [i32])
-    )),
+    native: Some(params_form!("tiebreak_pool_tflite_average_i8", ["add"], vectors(input: u8))),
 };
 
 /// Maximum of int8.

@@ -11,6 +11,7 @@ use crate::contract::{Contract, Overflow, Promise};
 use crate::element::Element::{self, I8, U8};
 use crate::elementwise::mul::xnnpack::significand;
 use crate::fpm::xnnpack::{rndnu_body, rndnu_constants};
+use crate::simd::form::params_form;
 use crate::simd::{LANES, Portable, Vector};
 
 const FP32: Promise = Promise { scheme: "xnnpack-fp32", overflow: Overflow::OutOfDomain };
@@ -48,13 +49,7 @@ pub(super) const GLOBAL_NEON_I8: Kernel = Kernel {
         source: "google/XNNPACK src/qs8-gavgpool/unipass-neon.c.in",
     },
     portable: vectors::<Portable>,
-    native: Some(crate::simd::form::neon_form!(
-        NEON,
-        "tiebreak_pool_xnnpack_qs8_gavgpool",
-        ["sqshl", "sqdmulh", "srshl"],
-        Run,
-        vectors::<Neon>(params: &Params, input: &[u8], out: &mut [i32])
-    )),
+    native: Some(params_form!("tiebreak_pool_xnnpack_qs8_gavgpool", ["sqshl", "sqdmulh", "srshl"], vectors(input: u8))),
 };
 
 /// `1.5 * 2^23`: sums with this number have steps of 1.

@@ -16,7 +16,7 @@ use crate::fpm::Channel;
 use crate::fpm::gemmlowp::rounding_divide_by_pot;
 use crate::matmul;
 use crate::requantize;
-use crate::simd::form::neon_form;
+use crate::simd::form::params_form;
 use crate::simd::{LANES, Portable, Vector};
 
 const SOURCE: &str = "google/gemmlowp public/gemmlowp.h GemmWithOutputPipeline, internal/output.h, internal/unpack.h";
@@ -86,12 +86,9 @@ pub(super) const PIPELINE_NEON: Kernel = Kernel {
         source: SOURCE,
     },
     portable: in_vectors::<Portable>,
-    native: Some(neon_form!(
-        NEON,
+    native: Some(params_form!(
         "tiebreak_qmatmul_gemmlowp_pipeline_neon",
-        ["sqrdmulh", "sqadd", "srshl", "sshl", "sqshl", "mul", "and", "sshr", "add"],
-        Run,
-        in_vectors::<Neon>(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32])
+        ["sqrdmulh", "sqadd", "srshl", "sshl", "sqshl", "mul", "and", "sshr", "add"], in_vectors(lhs, rhs: u8)
     )),
 };
 

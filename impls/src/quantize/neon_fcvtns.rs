@@ -10,6 +10,7 @@
 use super::{Domain, Kernel, Run, contract};
 use crate::contract::{Overflow, Promise};
 use crate::quantized::{Container, Expressed, Finest, I8, Params, U8};
+use crate::simd::form::params_form;
 use crate::simd::{Float, LANES, Portable};
 
 /// Values per step.
@@ -32,13 +33,9 @@ pub(super) const FCVTNS: Kernel = Kernel {
         "google/XNNPACK src/f32-qs8-vcvt/neonv8.c.in",
     ),
     portable: run::<Portable>,
-    native: Some(crate::simd::form::neon_form!(
-        NEON,
-        "tiebreak_quantize_neon_fcvtns",
-        ["fmul", "fcvtns", "sqxtn", "sqxtn2", "sqadd", "sqxtun"],
-        Run,
-        run::<Neon>(params: &Params, x: &[i32], out: &mut [i32])
-    )),
+    native: Some(
+        params_form!("tiebreak_quantize_neon_fcvtns", ["fmul", "fcvtns", "sqxtn", "sqxtn2", "sqadd", "sqxtun"], run(x: i32)),
+    ),
 };
 
 #[inline(always)]

@@ -15,6 +15,7 @@
 use super::{Domain, Kernel, Run};
 use crate::contract::{Contract, Deviation, Overflow, Promise, Region};
 use crate::quantized::{Container, Expressed, Finest, I8, I16, Params, U8};
+use crate::simd::form::params_form;
 use crate::simd::{Float, LANES, Portable};
 
 /// Values per step.
@@ -52,13 +53,7 @@ pub(super) const AFFINE: Kernel = Kernel {
         source: "tensorflow/tensorflow tensorflow/lite/kernels/internal/optimized/optimized_ops.h, AffineQuantize",
     },
     portable: run::<Portable>,
-    native: Some(crate::simd::form::neon_form!(
-        NEON,
-        "tiebreak_quantize_tflite_neon",
-        ["fmul", "fcvtns", "add"],
-        Run,
-        run::<Neon>(params: &Params, x: &[i32], out: &mut [i32])
-    )),
+    native: Some(params_form!("tiebreak_quantize_tflite_neon", ["fmul", "fcvtns", "add"], run(x: i32))),
 };
 
 #[inline(always)]

@@ -12,6 +12,7 @@ use super::{Domain, Kernel, Params, Run, Scales};
 use crate::contract::{Contract, Overflow, Promise};
 use crate::element::Element;
 use crate::elementwise::loops::{clamp, each, in_lanes};
+use crate::simd::form::params_form;
 use crate::simd::{LANES, Portable, Vector};
 
 const PROMISE: Promise = Promise { scheme: "xnnpack", overflow: Overflow::Wrap };
@@ -39,18 +40,14 @@ pub(super) const NEON_QS8: Kernel = Kernel {
         deviations: &[],
         source: "google/XNNPACK src/qs8-vadd/neon.c.in",
     },
-    portable: |params, lhs, rhs, out| vectors::<Portable>(params, fixed(params, BITS), lhs, rhs, out),
-    native: Some(crate::simd::form::neon_form!(
-        NEON,
-        "tiebreak_add_xnnpack_qs8_vadd",
-        ["mul", "srshl"],
-        Run,
-        fn native(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
-            vectors::<crate::simd::Neon>(params, fixed(params, BITS), lhs, rhs, out);
-        },
-        native
-    )),
+    portable: in_vectors::<Portable>,
+    native: Some(params_form!("tiebreak_add_xnnpack_qs8_vadd", ["mul", "srshl"], in_vectors(lhs, rhs: u8))),
 };
+
+#[inline(always)]
+fn in_vectors<V: Vector>(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
+    vectors::<V>(params, fixed(params, BITS), lhs, rhs, out);
+}
 
 const fn by_bias(name: &'static str, element: Element, run: Run) -> Kernel {
     let summary = "XNNPACK scalar: bias + lhs * multiplier + rhs * multiplier, one arithmetic shift";

@@ -12,6 +12,7 @@ use crate::contract::{Contract, Overflow, Promise};
 use crate::element::Element;
 use crate::elementwise::loops::{each, in_lanes};
 use crate::fpm::xnnpack::{rndnu_body, rndnu_constants};
+use crate::simd::form::params_form;
 use crate::simd::{LANES, Portable, Vector};
 
 const DOMAIN: Domain = Domain { element: Element::I8, scales: Scales::Ratio, clamp: false };
@@ -32,13 +33,9 @@ pub(super) const NEON_QS8: Kernel = Kernel {
     summary: "XNNPACK qs8-vmul on NEON: sqshl, sqdmulh, srshl, before narrowing",
     contract: Contract::new("xnnpack-rndnu", Overflow::Wrap, DOMAIN, "google/XNNPACK src/qs8-vmul/neon.c.in"),
     portable: vectors::<Portable>,
-    native: Some(crate::simd::form::neon_form!(
-        NEON,
-        "tiebreak_mul_xnnpack_qs8_vmul",
-        ["mul", "sqshl", "sqdmulh", "srshl"],
-        Run,
-        vectors::<Neon>(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32])
-    )),
+    native: Some(
+        params_form!("tiebreak_mul_xnnpack_qs8_vmul", ["mul", "sqshl", "sqdmulh", "srshl"], vectors(lhs, rhs: u8)),
+    ),
 };
 
 const fn by_magic(name: &'static str, element: Element, run: Run) -> Kernel {
