@@ -12,6 +12,7 @@ use super::windows::{clamp, each, single};
 use super::{Counted, Domain, Kernel, Params, Run, Scales};
 use crate::contract::{Overflow, Promise};
 use crate::element::Element::{self, I8, U8};
+use crate::kernel::scalar;
 
 const POOL: &str = "microsoft/onnxruntime onnxruntime/contrib_ops/cpu/quantization/qlinear_pool.cc";
 const GLOBAL: &str = "microsoft/onnxruntime onnxruntime/core/mlas/lib/qlgavgpool.cpp";
@@ -59,13 +60,10 @@ pub(super) const GLOBAL_SSE2_I8: Kernel = Kernel::scalar(
 );
 
 /// Maximum of int8.
-pub(super) const MAX_I8: Kernel = Kernel::scalar(
-    "onnx-maxpool-i8",
-    "ONNX Runtime MaxPool of int8: padding left out",
-    MAX,
-    Domain { clamp: false, ..DOMAIN },
-    "microsoft/onnxruntime onnxruntime/core/providers/cpu/nn/pool.cc",
-    |params, input, out| max(params, I8, input, out),
+pub(super) const MAX_I8: Kernel = scalar!(
+    "onnx-maxpool-i8", "ONNX Runtime MaxPool of int8: padding left out",
+    MAX on Domain { clamp: false, ..DOMAIN }, from "microsoft/onnxruntime onnxruntime/core/providers/cpu/nn/pool.cc",
+    |params, input, out| max(params, I8, input, out)
 );
 
 const fn average(name: &'static str, element: Element, run: Run) -> Kernel {

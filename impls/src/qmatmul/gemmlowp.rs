@@ -14,6 +14,7 @@ use crate::contract::{self, Contract, Deviation, Overflow, Promise, Region};
 use crate::element::Element::{self, U8};
 use crate::fpm::Channel;
 use crate::fpm::gemmlowp::rounding_divide_by_pot;
+use crate::kernel::scalar;
 use crate::matmul;
 use crate::requantize;
 use crate::simd::form::params_form;
@@ -66,13 +67,9 @@ const DEVIATIONS: &[Deviation] = &[Deviation {
 }];
 
 /// Steps 1 to 4 of the low-precision paradigm, scalar.
-pub(super) const PIPELINE: Kernel = Kernel::scalar(
-    "gemmlowp-gemm-with-pipeline",
-    "gemmlowp GemmWithOutputPipeline on the reference kernel: any list of output stages, scalar",
-    SATURATES,
-    ANY,
-    SOURCE,
-    |params, lhs, rhs, out| pipeline(params, lhs, rhs, out, &SATURATING),
+pub(super) const PIPELINE: Kernel = scalar!(
+    "gemmlowp-gemm-with-pipeline", "gemmlowp GemmWithOutputPipeline on the reference kernel: any list of output stages, scalar",
+    SATURATES on ANY, from SOURCE, |params, lhs, rhs, out| pipeline(params, lhs, rhs, out, &SATURATING)
 );
 
 /// Steps 1 to 4 of the low-precision paradigm, in vectors.
@@ -108,13 +105,10 @@ pub(super) const EIGHT_BIT_INT: Kernel = Kernel::scalar(
 );
 
 /// Same steps as in the stage's code since the generalisation of its rounding shifts.
-pub(super) const EIGHT_BIT_INT_SHIPPED: Kernel = Kernel::scalar(
-    "gemmlowp-eight-bit-int-gemm-shipped",
-    "gemmlowp EightBitIntGemm as its code, not its document, rounds: ties away from zero",
-    Promise { scheme: "legacy-ties-away", overflow: Overflow::Wrap },
-    LEGACY,
-    "google/gemmlowp eight_bit_int_gemm/eight_bit_int_gemm.cc, internal/output.h",
-    |params, lhs, rhs, out| legacy(params, lhs, rhs, out, rounding_divide_by_pot),
+pub(super) const EIGHT_BIT_INT_SHIPPED: Kernel = scalar!(
+    "gemmlowp-eight-bit-int-gemm-shipped", "gemmlowp EightBitIntGemm as its code, not its document, rounds: ties away from zero",
+    "legacy-ties-away" Wrap on LEGACY, from "google/gemmlowp eight_bit_int_gemm/eight_bit_int_gemm.cc, internal/output.h",
+    |params, lhs, rhs, out| legacy(params, lhs, rhs, out, rounding_divide_by_pot)
 );
 
 /// Computes the product of the reference kernel: steps 1 to 3.

@@ -4,6 +4,7 @@
 use super::{Domain, Kernel};
 use crate::contract::{Overflow, Promise};
 use crate::kernel::no_code_here;
+use crate::kernel::scalar;
 use crate::quantized::{Container, Expressed, Finest};
 
 const SOURCE: &str = "llvm/llvm-project mlir/lib/Dialect/Quant/Transforms/LowerQuantOps.cpp, release 22";
@@ -21,21 +22,13 @@ pub(crate) const DOMAIN: Domain = Domain {
 const PROMISE: Promise = Promise { scheme: "mlir-qcast", overflow: Overflow::OutOfDomain };
 
 /// Not optimised: `opt -O0`, `llc -O0`.
-pub(super) const O0: Kernel = Kernel::scalar(
-    "mlir-opt-qcast-o0",
-    "quant.qcast by mlir-opt 22 and LLVM, -O0",
-    PROMISE,
-    DOMAIN,
-    SOURCE,
-    no_code_here,
+pub(super) const O0: Kernel = scalar!(
+    "mlir-opt-qcast-o0", "quant.qcast by mlir-opt 22 and LLVM, -O0",
+    PROMISE on DOMAIN, from SOURCE, no_code_here
 );
 
 /// Optimised: `opt -O2`, `llc -O2`.
-pub(super) const O2: Kernel = Kernel::scalar(
-    "mlir-opt-qcast-o2",
-    "quant.qcast by mlir-opt 22 and LLVM, -O2",
-    PROMISE,
-    DOMAIN,
-    SOURCE,
-    no_code_here,
+pub(super) const O2: Kernel = scalar!(
+    "mlir-opt-qcast-o2", "quant.qcast by mlir-opt 22 and LLVM, -O2",
+    PROMISE on DOMAIN, from SOURCE, no_code_here
 );

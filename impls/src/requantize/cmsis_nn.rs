@@ -6,9 +6,10 @@
 //! Source: ARM-software/CMSIS-NN `Source/NNSupportFunctions/arm_nn_mat_mult_nt_t_s8.c`, `Include/arm_nnsupportfunctions.h`.
 
 use super::{Domain, Kernel, clamp, each};
-use crate::contract::{self, Overflow, Promise};
+use crate::contract;
 use crate::element::Element;
 use crate::fpm::cmsis_nn::{self, double_rounding, single_rounding};
+use crate::kernel::scalar;
 
 const SOURCE: &str = "ARM-software/CMSIS-NN Source/NNSupportFunctions/arm_nn_mat_mult_nt_t_s8.c";
 
@@ -21,31 +22,25 @@ const DOMAIN: Domain = Domain {
 };
 
 /// Default build, with double rounding.
-pub(super) const DOUBLE_I8: Kernel = Kernel::scalar(
-    "cmsis-nn-requantize-i8",
-    "CMSIS-NN int8 layers: bias, arm_nn_requantize per channel, offset, activation",
-    Promise { scheme: "cmsis-nn-double", overflow: Overflow::Wrap },
-    DOMAIN,
-    SOURCE,
+pub(super) const DOUBLE_I8: Kernel = scalar!(
+    "cmsis-nn-requantize-i8", "CMSIS-NN int8 layers: bias, arm_nn_requantize per channel, offset, activation",
+    "cmsis-nn-double" Wrap on DOMAIN, from SOURCE,
     |params, acc, out| {
         each(params, acc, out, |acc, channel, bias| {
             let scaled = double_rounding(acc.wrapping_add(bias), channel.multiplier, channel.shift);
             clamp(scaled.wrapping_add(params.zero_point), params)
         });
-    },
+    }
 );
 
 /// Build with `CMSIS_NN_USE_SINGLE_ROUNDING`.
-pub(super) const SINGLE_I8: Kernel = Kernel::scalar(
-    "cmsis-nn-requantize-single-i8",
-    "CMSIS-NN int8 layers built with CMSIS_NN_USE_SINGLE_ROUNDING",
-    Promise { scheme: "cmsis-nn-single", overflow: Overflow::Wrap },
-    DOMAIN,
-    SOURCE,
+pub(super) const SINGLE_I8: Kernel = scalar!(
+    "cmsis-nn-requantize-single-i8", "CMSIS-NN int8 layers built with CMSIS_NN_USE_SINGLE_ROUNDING",
+    "cmsis-nn-single" Wrap on DOMAIN, from SOURCE,
     |params, acc, out| {
         each(params, acc, out, |acc, channel, bias| {
             let scaled = single_rounding(acc.wrapping_add(bias), channel.multiplier, channel.shift);
             clamp(scaled.wrapping_add(params.zero_point), params)
         });
-    },
+    }
 );

@@ -17,6 +17,7 @@ use crate::contract::{self, Overflow, Promise};
 use crate::element::Element;
 use crate::fpm::Channel;
 use crate::fpm::gemmlowp::{double_rounding, rounding_divide_by_pot, saturating_rounding_doubling_high_mul};
+use crate::kernel::scalar;
 
 const SOURCE: &str = "google/gemmlowp public/output_stages.h, internal/output.h, doc/output.md";
 const LEGACY: Promise = Promise { scheme: "legacy", overflow: Overflow::Wrap };
@@ -34,44 +35,37 @@ const fn stage(output: Element, channels: contract::Domain) -> Domain {
 }
 
 /// Quantize down, clamp, saturating cast.
-pub(super) const QUANTIZE_DOWN: Kernel = Kernel::scalar(
-    "gemmlowp-quantize-down",
-    "gemmlowp QuantizeDownInt32ToUint8Scale, Clamp, SaturatingCastToUint8",
-    LEGACY,
-    Domain { bias: true, zero_point: false, clamp: true, ..stage(Element::U8, LEGACY_RIGHT) },
-    SOURCE,
+pub(super) const QUANTIZE_DOWN: Kernel = scalar!(
+    "gemmlowp-quantize-down", "gemmlowp QuantizeDownInt32ToUint8Scale, Clamp, SaturatingCastToUint8",
+    LEGACY on Domain { bias: true, zero_point: false, clamp: true, ..stage(Element::U8, LEGACY_RIGHT) }, from SOURCE,
     |params, acc, out| {
         each(params, acc, out, |acc, channel, result_offset| {
             cast_u8(clamp(quantize_down(acc, channel, result_offset), params))
         });
-    },
+    }
 );
 
 /// Quantize down as in `internal/output.h` since the generalisation of its rounding shifts: ties away from zero.
-pub(super) const QUANTIZE_DOWN_SHIPPED: Kernel = Kernel::scalar(
-    "gemmlowp-quantize-down-shipped",
-    "gemmlowp QuantizeDownInt32ToUint8Scale as its code, not its comment, rounds; Clamp, SaturatingCastToUint8",
-    Promise { scheme: "legacy-ties-away", overflow: Overflow::Wrap },
-    Domain { bias: true, zero_point: false, clamp: true, ..stage(Element::U8, LEGACY_RIGHT) },
-    "google/gemmlowp internal/output.h, OutputStageEvalBufferImpl of OutputStageQuantizeDownInt32ToUint8Scale",
+pub(super) const QUANTIZE_DOWN_SHIPPED: Kernel = scalar!(
+    "gemmlowp-quantize-down-shipped", "gemmlowp QuantizeDownInt32ToUint8Scale as its code, not its comment, rounds; Clamp, SaturatingCastToUint8",
+    "legacy-ties-away" Wrap on Domain { bias: true, zero_point: false, clamp: true, ..stage(Element::U8, LEGACY_RIGHT) },
+    from "google/gemmlowp internal/output.h, OutputStageEvalBufferImpl of OutputStageQuantizeDownInt32ToUint8Scale",
     |params, acc, out| {
         each(params, acc, out, |acc, Channel { multiplier, shift }, result_offset| {
             let product = acc.wrapping_add(result_offset).wrapping_mul(multiplier);
             cast_u8(clamp(rounding_divide_by_pot(product, shift.unsigned_abs()), params))
         });
-    },
+    }
 );
 
 /// Legacy paradigm: the pipeline of `MakeStandardOutputPipeline`, which the entry points `Gemm` and `EightBitIntGemm` use.
-pub(super) const EIGHT_BIT_INT: Kernel = Kernel::scalar(
-    "gemmlowp-eight-bit-int",
-    "gemmlowp legacy paradigm: result_offset, result_mult_int, result_shift, clamp to 0..=255",
-    LEGACY,
-    Domain { bias: true, zero_point: false, ..stage(Element::U8, LEGACY_RIGHT) },
-    "google/gemmlowp doc/low-precision.md, the legacy low-precision paradigm; MakeStandardOutputPipeline",
+pub(super) const EIGHT_BIT_INT: Kernel = scalar!(
+    "gemmlowp-eight-bit-int", "gemmlowp legacy paradigm: result_offset, result_mult_int, result_shift, clamp to 0..=255",
+    LEGACY on Domain { bias: true, zero_point: false, ..stage(Element::U8, LEGACY_RIGHT) },
+    from "google/gemmlowp doc/low-precision.md, the legacy low-precision paradigm; MakeStandardOutputPipeline",
     |params, acc, out| {
         each(params, acc, out, |acc, channel, result_offset| cast_u8(quantize_down(acc, channel, result_offset)));
-    },
+    }
 );
 
 pub(super) const FIXED_POINT_U8: Kernel =

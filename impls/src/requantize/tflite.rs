@@ -14,6 +14,7 @@ use crate::contract::{self, Overflow, Promise};
 use crate::element::Element;
 use crate::fpm::gemmlowp::double_rounding;
 use crate::fpm::tflite::{reduced_multiplier, single_rounding};
+use crate::kernel::scalar;
 
 const PER_CHANNEL: &str = "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/integer_ops/conv.h";
 const PER_TENSOR: &str = "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/conv.h";
@@ -28,23 +29,16 @@ const DOMAIN: Domain = Domain {
 };
 
 /// Double rounding, the default build.
-pub(super) const DOUBLE_I8: Kernel = Kernel::scalar(
-    "tflite-requantize-i8",
-    "TFLite int8 layers: bias, double rounding per channel, output offset, activation",
-    DOUBLE,
-    DOMAIN,
-    PER_CHANNEL,
-    double,
+pub(super) const DOUBLE_I8: Kernel = scalar!(
+    "tflite-requantize-i8", "TFLite int8 layers: bias, double rounding per channel, output offset, activation",
+    DOUBLE on DOMAIN, from PER_CHANNEL, double
 );
 
 /// Double rounding per tensor, as in uint8 layers.
-pub(super) const DOUBLE_U8: Kernel = Kernel::scalar(
-    "tflite-requantize-u8",
-    "TFLite uint8 layers: bias, double rounding, output offset, activation",
-    DOUBLE,
-    Domain { output: Element::U8, channels: contract::Domain::ALL, ..DOMAIN },
-    PER_TENSOR,
-    double,
+pub(super) const DOUBLE_U8: Kernel = scalar!(
+    "tflite-requantize-u8", "TFLite uint8 layers: bias, double rounding, output offset, activation",
+    DOUBLE on Domain { output: Element::U8, channels: contract::Domain::ALL, ..DOMAIN }, from PER_TENSOR,
+    double
 );
 
 /// Build with `TFLITE_SINGLE_ROUNDING`.

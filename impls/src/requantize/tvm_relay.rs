@@ -10,6 +10,7 @@ use super::{Domain, Kernel, clamp, each};
 use crate::contract::{self, Overflow, Promise};
 use crate::element::Element;
 use crate::fpm::tvm_relay::Step;
+use crate::kernel::scalar;
 
 const SOURCE: &str = "apache/tvm src/relay/qnn/op/requantize.cc";
 
@@ -22,18 +23,15 @@ const DOMAIN: Domain = Domain {
 };
 
 /// Rounding UPWARD.
-pub(super) const UPWARD_I8: Kernel = Kernel::scalar(
-    "tvm-requantize-i8",
-    "TVM qnn.requantize to int8, UPWARD, per channel",
-    Promise { scheme: "ties-up", overflow: Overflow::Wrap },
-    DOMAIN,
-    SOURCE,
+pub(super) const UPWARD_I8: Kernel = scalar!(
+    "tvm-requantize-i8", "TVM qnn.requantize to int8, UPWARD, per channel",
+    "ties-up" Wrap on DOMAIN, from SOURCE,
     |params, acc, out| {
         each(params, acc, out, |acc, channel, bias| {
             let scaled = Step::new(channel).upward(acc.wrapping_add(bias));
             clamp(scaled.wrapping_add(params.zero_point), params)
         });
-    },
+    }
 );
 
 /// Rounding TONEAREST, with the bound on left shifts of TONEAREST (see [`crate::fpm`]'s `tvm-relay-tonearest`).

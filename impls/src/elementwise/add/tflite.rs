@@ -14,6 +14,7 @@ use crate::element::Element;
 use crate::elementwise::loops::{clamp, each};
 use crate::fpm::gemmlowp::double_rounding;
 use crate::fpm::tflite::{quantize_multiplier, single_rounding};
+use crate::kernel::scalar;
 
 const SOURCE: &str =
     "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/add.h, tensorflow/lite/kernels/add.cc";
@@ -37,13 +38,10 @@ pub(super) const DOUBLE_I16: Kernel = double("tflite-add-i16", Element::I16, |pa
 });
 
 /// `TFLITE_SINGLE_ROUNDING`.
-pub(super) const SINGLE_I8: Kernel = Kernel::scalar(
-    "tflite-add-single-i8",
-    "TFLite ADD of int8 built with TFLITE_SINGLE_ROUNDING",
-    Promise { scheme: "tflite-single", overflow: Overflow::Wrap },
-    DOMAIN,
-    SOURCE,
-    |params, lhs, rhs, out| add(params, Element::I8, lhs, rhs, out, single_rounding),
+pub(super) const SINGLE_I8: Kernel = scalar!(
+    "tflite-add-single-i8", "TFLite ADD of int8 built with TFLITE_SINGLE_ROUNDING",
+    "tflite-single" Wrap on DOMAIN, from SOURCE,
+    |params, lhs, rhs, out| add(params, Element::I8, lhs, rhs, out, single_rounding)
 );
 
 const fn double(name: &'static str, element: Element, run: Run) -> Kernel {

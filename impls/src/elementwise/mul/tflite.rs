@@ -14,6 +14,7 @@ use crate::element::Element;
 use crate::elementwise::loops::{clamp, each};
 use crate::fpm::gemmlowp::double_rounding;
 use crate::fpm::tflite::{quantize_multiplier, single_rounding};
+use crate::kernel::scalar;
 
 const SOURCE: &str = "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/integer_ops/mul.h, tensorflow/lite/kernels/mul.cc";
 
@@ -35,23 +36,17 @@ pub(super) const DOUBLE_I16: Kernel = double("tflite-mul-i16", Element::I16, |pa
 });
 
 /// `TFLITE_SINGLE_ROUNDING`.
-pub(super) const SINGLE_I8: Kernel = Kernel::scalar(
-    "tflite-mul-single-i8",
-    "TFLite MUL of int8 built with TFLITE_SINGLE_ROUNDING",
-    Promise { scheme: "tflite-single", overflow: Overflow::Wrap },
-    DOMAIN,
-    SOURCE,
-    |params, lhs, rhs, out| mul(params, Element::I8, lhs, rhs, out, single_rounding),
+pub(super) const SINGLE_I8: Kernel = scalar!(
+    "tflite-mul-single-i8", "TFLite MUL of int8 built with TFLITE_SINGLE_ROUNDING",
+    "tflite-single" Wrap on DOMAIN, from SOURCE,
+    |params, lhs, rhs, out| mul(params, Element::I8, lhs, rhs, out, single_rounding)
 );
 
 /// TFLite Micro's reference kernel.
-pub(super) const MICRO_I8: Kernel = Kernel::scalar(
-    "tflite-micro-mul-i8",
-    "TFLite Micro MUL of int8: the multiplier from doubles, double rounding",
-    Promise { scheme: "tflite-micro", overflow: Overflow::Wrap },
-    DOMAIN,
-    "tensorflow/tflite-micro tensorflow/lite/micro/kernels/mul_common.cc",
-    |params, lhs, rhs, out| rescaled(params, Element::I8, lhs, rhs, out, double_multiplier(params), double_rounding),
+pub(super) const MICRO_I8: Kernel = scalar!(
+    "tflite-micro-mul-i8", "TFLite Micro MUL of int8: the multiplier from doubles, double rounding",
+    "tflite-micro" Wrap on DOMAIN, from "tensorflow/tflite-micro tensorflow/lite/micro/kernels/mul_common.cc",
+    |params, lhs, rhs, out| rescaled(params, Element::I8, lhs, rhs, out, double_multiplier(params), double_rounding)
 );
 
 const fn double(name: &'static str, element: Element, run: Run) -> Kernel {

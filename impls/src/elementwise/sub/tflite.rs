@@ -18,6 +18,7 @@ use crate::elementwise::add::tflite::{DOMAIN, Multipliers, add_by, left_shift};
 use crate::elementwise::loops::{clamp, each};
 use crate::fpm::gemmlowp::double_rounding;
 use crate::fpm::tflite::single_rounding;
+use crate::kernel::scalar;
 
 const SOURCE: &str =
     "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/sub.h, tensorflow/lite/kernels/sub.cc";
@@ -42,13 +43,10 @@ pub(super) const DOUBLE_I16: Kernel =
     });
 
 /// `TFLITE_SINGLE_ROUNDING`.
-pub(super) const SINGLE_I8: Kernel = Kernel::scalar(
-    "tflite-sub-single-i8",
-    "TFLite SUB of int8 built with TFLITE_SINGLE_ROUNDING",
-    Promise { scheme: "tflite-single", overflow: Overflow::Wrap },
-    DOMAIN,
-    SOURCE,
-    |params, lhs, rhs, out| subtract(params, Element::I8, lhs, rhs, out, single_rounding),
+pub(super) const SINGLE_I8: Kernel = scalar!(
+    "tflite-sub-single-i8", "TFLite SUB of int8 built with TFLITE_SINGLE_ROUNDING",
+    "tflite-single" Wrap on DOMAIN, from SOURCE,
+    |params, lhs, rhs, out| subtract(params, Element::I8, lhs, rhs, out, single_rounding)
 );
 
 const BY_ADD: &str = "TFLite SUB by ADD, the right operand's multiplier negated, double rounding";
