@@ -7,16 +7,9 @@ use super::{Kernel, each};
 use crate::contract::{Overflow, Promise};
 use crate::kernel::scalar;
 use crate::quantize::Domain;
-use crate::quantized::{Container, Expressed, Finest, I8, I16, Params, U8, U16};
+use crate::quantized::{Finest, I8, I16, Params, U8, U16};
 
-const DOMAIN: Domain = Domain {
-    expressed: &[Expressed::F32],
-    storage: &[I8, U8],
-    bounds: false,
-    finest: Finest::Layer,
-    containers: &[Container::Ranked],
-    compiled: false,
-};
+const DOMAIN: Domain = Domain::BYTES;
 
 /// Per layer: the difference in int32, times the scale in double, then rounded to f32. Per channel: the product in f32.
 pub(super) const TFLITE: Kernel = Kernel::scalar(

@@ -3,8 +3,7 @@
 
 use super::Kernel;
 use crate::contract::{Overflow, Promise};
-use crate::kernel::no_code_here;
-use crate::kernel::scalar;
+use crate::kernel::{no_code_here, scalar};
 use crate::quantize::mlir_opt::DOMAIN;
 
 const SOURCE: &str = "llvm/llvm-project mlir/lib/Dialect/Quant/Transforms/LowerQuantOps.cpp, release 22";

@@ -7,17 +7,10 @@ use crate::dequantize::mlir::DCAST;
 use crate::dequantize::{Run, each};
 use crate::expressed::Real;
 use crate::quantize::{Domain, mlir};
-use crate::quantized::{Container, Expressed, Finest, I8, I16, I32, Storage, U8};
+use crate::quantized::{Expressed, Finest, I16, I32, Storage, U8};
 
 /// Domain from 8 bits to f32.
-const BYTES: Domain = Domain {
-    expressed: &[Expressed::F32],
-    storage: &[I8, U8],
-    bounds: false,
-    finest: Finest::Channel,
-    containers: &[Container::Ranked],
-    compiled: false,
-};
+const BYTES: Domain = Domain { finest: Finest::Channel, ..Domain::BYTES };
 
 /// Domain of a claim that the result is rounded once.
 const fn once(expressed: &'static [Expressed], storage: &'static [Storage]) -> Domain {

@@ -20,7 +20,7 @@ use crate::job_error::JobError;
 use crate::kernel;
 use crate::mutants;
 use crate::operation::{Call, TensorOperation, common_items, lookups};
-use crate::quantized::{Container, Expressed, Finest, Params, Storage};
+use crate::quantized::{Container, Expressed, Finest, I8, Params, Storage, U8};
 use crate::shape::{ShapeError, Sizes};
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +46,16 @@ pub struct Domain {
 }
 
 impl Domain {
+    /// Domain of tensors of f32 and whole types of 8 bits, with one scale.
+    pub(crate) const BYTES: Self = Self {
+        expressed: &[Expressed::F32],
+        storage: &[I8, U8],
+        bounds: false,
+        finest: Finest::Layer,
+        containers: &[Container::Ranked],
+        compiled: false,
+    };
+
     /// True if the contract covers the parameters.
     pub fn contains(&self, params: &Params) -> bool {
         let quantized = &params.quantized;

@@ -14,7 +14,7 @@
 
 use super::{Domain, Kernel, Run};
 use crate::contract::{Contract, Deviation, Overflow, Promise, Region};
-use crate::quantized::{Container, Expressed, Finest, I8, I16, Params, U8};
+use crate::quantized::{I8, I16, Params, U8};
 use crate::simd::form::params_form;
 use crate::simd::{Float, LANES, Portable};
 
@@ -33,14 +33,7 @@ pub(crate) const DEVIATIONS: &[Deviation] = &[Deviation {
 }];
 
 /// Domain of whole types of 8 and 16 bits, per tensor.
-pub(crate) const DOMAIN: Domain = Domain {
-    expressed: &[Expressed::F32],
-    storage: &[I8, U8, I16],
-    bounds: false,
-    finest: Finest::Layer,
-    containers: &[Container::Ranked],
-    compiled: false,
-};
+pub(crate) const DOMAIN: Domain = Domain { storage: &[I8, U8, I16], ..Domain::BYTES };
 
 /// Optimized kernel.
 pub(super) const AFFINE: Kernel = Kernel {
