@@ -68,6 +68,18 @@ macro_rules! scalar {
 }
 pub(crate) use scalar;
 
+/// Defines kernels that differ only in a type: the arguments of [`Kernel::scalar`] except the name, then the constant, name and type of each kernel.
+/// Domain and code have the type as `ELEMENT`.
+macro_rules! of_elements {
+    ($summary:expr, $promise:expr, $domain:expr, $source:expr, $run:expr; $($constant:ident = $name:literal, $element:ident;)+) => {$(
+        pub(super) const $constant: Kernel = {
+            const ELEMENT: $crate::element::Element = $crate::element::Element::$element;
+            Kernel::scalar($name, $summary, $promise, $domain, $source, $run)
+        };
+    )+};
+}
+pub(crate) use of_elements;
+
 impl<R: Copy, D> Kernel<R, D> {
     /// Returns the code that `form` runs on this machine.
     pub fn run(&self, form: Form) -> R {

@@ -12,6 +12,7 @@ use super::{Domain, Kernel, Params, Run, Scales};
 use crate::contract::{Contract, Overflow, Promise};
 use crate::element::Element;
 use crate::elementwise::loops::{clamp, each, in_lanes};
+use crate::kernel::of_elements;
 use crate::simd::form::params_form;
 use crate::simd::{LANES, Portable, Vector};
 
@@ -20,15 +21,13 @@ const PROMISE: Promise = Promise { scheme: "xnnpack", overflow: Overflow::Wrap }
 pub(crate) const BITS: i32 = 20;
 pub(crate) const DOMAIN: Domain = Domain { element: Element::I8, scales: Scales::Ratios, clamp: false };
 
-/// int8, scalar.
-pub(super) const QS8: Kernel = by_bias("xnnpack-qs8-vadd", Element::I8, |params, lhs, rhs, out| {
-    biased(params, fixed(params, BITS), Element::I8, lhs, rhs, out);
-});
-
-/// Unsigned bytes, scalar.
-pub(super) const QU8: Kernel = by_bias("xnnpack-qu8-vadd", Element::U8, |params, lhs, rhs, out| {
-    biased(params, fixed(params, BITS), Element::U8, lhs, rhs, out);
-});
+of_elements! {
+    "XNNPACK scalar: bias + lhs * multiplier + rhs * multiplier, one arithmetic shift",
+    PROMISE, Domain { element: ELEMENT, ..DOMAIN }, "google/XNNPACK src/qs8-vadd/scalar.c.in",
+    |params, lhs, rhs, out| biased(params, fixed(params, BITS), ELEMENT, lhs, rhs, out);
+    QS8 = "xnnpack-qs8-vadd", I8;
+    QU8 = "xnnpack-qu8-vadd", U8;
+}
 
 /// int8 on NEON. The tail goes through whole vectors.
 pub(super) const NEON_QS8: Kernel = Kernel {
@@ -47,11 +46,6 @@ pub(super) const NEON_QS8: Kernel = Kernel {
 #[inline(always)]
 fn in_vectors<V: Vector>(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
     vectors::<V>(params, fixed(params, BITS), lhs, rhs, out);
-}
-
-const fn by_bias(name: &'static str, element: Element, run: Run) -> Kernel {
-    let summary = "XNNPACK scalar: bias + lhs * multiplier + rhs * multiplier, one arithmetic shift";
-    Kernel::scalar(name, summary, PROMISE, Domain { element, ..DOMAIN }, "google/XNNPACK src/qs8-vadd/scalar.c.in", run)
 }
 
 /// Multipliers of both operands, and their common right shift.
