@@ -14,19 +14,15 @@ use crate::qconv2d::tvm_gemm::{self, SIGNED, Steps};
 use crate::qconv2d::{Domain, Params, Run};
 
 /// Domain of int8, per channel, with scales below 1.
-const DOMAIN: Domain = symmetric(contract::Domain {
-    multipliers: 0..=i32::MAX,
-    shifts: -31..=0,
-    per_channel: true,
-    ..contract::Domain::ALL
-});
+const DOMAIN: Domain =
+    symmetric(contract::Domain { multipliers: 0..=i32::MAX, shifts: -31..=0, ..contract::Domain::PER_CHANNEL });
 
 /// The same domain for depthwise convolutions only.
 const DEPTHWISE: Domain = Domain { dense: false, ..DOMAIN };
 
 /// The same domain for transposed convolutions in CMSIS-NN's form.
 const TRANSPOSED: Domain = transpose_conv::symmetric(
-    contract::Domain { multipliers: 0..=i32::MAX, shifts: -31..=0, per_channel: true, ..contract::Domain::ALL },
+    contract::Domain { multipliers: 0..=i32::MAX, shifts: -31..=0, ..contract::Domain::PER_CHANNEL },
     STEPPED,
 );
 

@@ -16,7 +16,7 @@ use crate::qmatmul::{Along, Domain, Layer, Params, Run, Stage};
 /// Domain of int8, per channel, with scales below 1.
 const DOMAIN: Domain = Domain::layer(
     [I8; 3],
-    contract::Domain { multipliers: 0..=i32::MAX, shifts: -31..=0, per_channel: true, ..contract::Domain::ALL },
+    contract::Domain { multipliers: 0..=i32::MAX, shifts: -31..=0, ..contract::Domain::PER_CHANNEL },
 );
 
 /// Columns in a block.

@@ -9,17 +9,11 @@ use crate::fpm::Channel;
 use crate::fpm::tflite::single_rounding;
 use crate::requantize::{Domain, Params, Run, each};
 
-/// Parameters with several channels in a batch.
-const PER_CHANNEL: contract::Domain = contract::Domain { per_channel: true, ..contract::Domain::ALL };
-
 /// Domain of int8, per channel, with bias, zero point and clamp; multipliers and right shifts of a scale below 1.
-const DOMAIN: Domain = Domain {
-    output: Element::I8,
-    channels: contract::Domain { multipliers: 0..=i32::MAX, shifts: -31..=0, ..PER_CHANNEL },
-    bias: true,
-    zero_point: true,
-    clamp: true,
-};
+const DOMAIN: Domain = Domain::all(
+    Element::I8,
+    contract::Domain { multipliers: 0..=i32::MAX, shifts: -31..=0, ..contract::Domain::PER_CHANNEL },
+);
 
 /// Domain of the legacy pipeline: any integer multiplier, no zero point.
 const LEGACY: Domain = Domain {
@@ -56,7 +50,7 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = mutants![
     // Shifts below 0 keep the float product below 2^31, so that it fits in int32.
     "mutant-requantize-f32", "f32-step", "f32(acc) * f32(scale), to the nearest, ties to even",
         claims "ties-up" Wrap on Domain {
-            channels: contract::Domain { multipliers: 1 << 30..=i32::MAX, shifts: -31..=-1, ..PER_CHANNEL },
+            channels: contract::Domain { multipliers: 1 << 30..=i32::MAX, shifts: -31..=-1, ..contract::Domain::PER_CHANNEL },
             ..DOMAIN
         }, from "tensorflow/tensorflow issue 102943",
         |params, acc, out| {

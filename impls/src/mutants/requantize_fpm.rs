@@ -28,13 +28,7 @@ impl<const I: usize> Inside<I> {
                 summary: Self::MULTIPLY.kernel.summary,
                 contract: Contract {
                     promise: contract.promise,
-                    domain: Domain {
-                        output: Element::I8,
-                        channels: copied(&contract.domain),
-                        bias: true,
-                        zero_point: true,
-                        clamp: true,
-                    },
+                    domain: Domain::all(Element::I8, copied(&contract.domain)),
                     deviations: &[],
                     source: contract.source,
                 },

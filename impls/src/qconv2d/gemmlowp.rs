@@ -18,7 +18,7 @@ pub(super) const PIPELINE_U8: Kernel = scalar!(
     "gemmlowp-double" Wrap on Domain {
         grouped: false,
         spatial: false,
-        ..Domain::all([U8; 3], contract::Domain { per_channel: true, ..contract::Domain::ALL })
+        ..Domain::all([U8; 3], contract::Domain::PER_CHANNEL)
     },
     from "google/gemmlowp public/gemmlowp.h, internal/unpack.h, public/output_stages.h",
     |params, input, weights, out| {

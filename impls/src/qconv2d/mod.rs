@@ -131,7 +131,7 @@ impl Domain {
             spatial: true,
             wide: false,
             transposed: None,
-            requantize: requantize::Domain { output, channels, bias: true, zero_point: true, clamp: true },
+            requantize: requantize::Domain::all(output, channels),
         }
     }
 

@@ -23,7 +23,7 @@ const PROMISE: Promise = Promise { scheme: "ties-up", overflow: Overflow::Wrap }
 
 /// Preconditions of the function.
 const CHANNELS: contract::Domain =
-    contract::Domain { multipliers: 0..=i32::MAX, shifts: -31..=7, per_channel: true, ..contract::Domain::ALL };
+    contract::Domain { multipliers: 0..=i32::MAX, shifts: -31..=7, ..contract::Domain::PER_CHANNEL };
 
 /// int8, per channel.
 pub(super) const CONV_I8: Kernel = scalar!(

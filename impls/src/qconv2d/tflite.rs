@@ -19,11 +19,10 @@ use crate::fpm::tflite::single_rounding;
 use crate::kernel::scalar;
 use crate::matmul;
 
-const PER_CHANNEL: contract::Domain = contract::Domain { per_channel: true, ..contract::Domain::ALL };
 pub(super) const DOUBLE: Promise = Promise { scheme: "gemmlowp-double", overflow: Overflow::Wrap };
 
 /// Domain of int8 with symmetric filters.
-pub(super) const SYMMETRIC: Domain = symmetric(PER_CHANNEL);
+pub(super) const SYMMETRIC: Domain = symmetric(contract::Domain::PER_CHANNEL);
 
 /// Domain of int8 with symmetric filters and these multipliers and shifts.
 pub(crate) const fn symmetric(channels: contract::Domain) -> Domain {
@@ -46,7 +45,7 @@ pub(super) const CONV_SINGLE_I8: Kernel = Kernel::scalar(
     "tflite-conv-single-i8",
     "TFLite reference ConvPerChannel, int8, built with TFLITE_SINGLE_ROUNDING",
     Promise { scheme: "tflite-single", overflow: Overflow::Wrap },
-    symmetric(contract::Domain { multipliers: 0..=i32::MAX, shifts: -31..=30, ..PER_CHANNEL }),
+    symmetric(contract::Domain { multipliers: 0..=i32::MAX, shifts: -31..=30, ..contract::Domain::PER_CHANNEL }),
     "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/integer_ops/conv.h, internal/common.cc",
     |params, input, weights, out| conv(params, (I8, input), (I8, weights), out, single_rounding),
 );

@@ -46,7 +46,7 @@ pub(super) const CONV: Kernel = Kernel::scalar(
 /// `ConvPerChannel` with a bias of int32.
 pub(super) const CONV_BIAS32: Kernel = scalar!(
     "tflite-conv-16x8-bias32", "TFLite reference ConvPerChannel, int16 by int8 with int32 sums and biases: double rounding per channel",
-    tflite::DOUBLE on symmetric(contract::Domain { per_channel: true, ..contract::Domain::ALL }, false), from CONV_H,
+    tflite::DOUBLE on symmetric(contract::Domain::PER_CHANNEL, false), from CONV_H,
     |params, input, weights, out| {
         // The low half of the exact sum is the wrapped sum.
         conv(params, input, weights, out, |sum, o| tflite::tail(params, sum as i32, o));

@@ -34,7 +34,7 @@ pub(crate) const STEPPED: Transposed = Transposed { dilation: Dilation::One, out
 /// `TransposeConv` of int8.
 pub(super) const TFLITE_I8: Kernel = scalar!(
     "tflite-transpose-conv-i8", "TFLite reference TransposeConv, int8: scatter, bias, double rounding per channel, output offset",
-    tflite::DOUBLE on symmetric(contract::Domain { per_channel: true, ..contract::Domain::ALL }, PLAIN), from TFLITE,
+    tflite::DOUBLE on symmetric(contract::Domain::PER_CHANNEL, PLAIN), from TFLITE,
     |params, input, weights, out| reference(params, (I8, input), (I8, weights), out)
 );
 

@@ -49,15 +49,13 @@ fn with_terms(
     }
 }
 
-const CHANNELS: contract::Domain = contract::Domain { per_channel: true, ..contract::Domain::ALL };
-
 const fn kernel(name: &'static str, summary: &'static str, element: Element, portable: Run) -> Kernel {
     Kernel {
         name,
         summary,
         contract: Contract {
             promise: Promise { scheme: "ties-up", overflow: Overflow::Wrap },
-            domain: Domain::all([element; 3], CHANNELS),
+            domain: Domain::all([element; 3], contract::Domain::PER_CHANNEL),
             deviations: &[],
             source: "RFC on int8 convolution for Arm; apache/tvm python/tvm/topi/arm_cpu/conv2d_gemm.py",
         },

@@ -30,13 +30,7 @@ const DEPTH: usize = (i32::MAX / (255 * 255)) as usize;
 pub(crate) const ANY: Domain = Domain {
     operands: OPERANDS,
     lists: Lists::Any,
-    requantize: requantize::Domain {
-        output: U8,
-        channels: contract::Domain { per_channel: true, ..contract::Domain::ALL },
-        bias: true,
-        zero_point: true,
-        clamp: true,
-    },
+    requantize: requantize::Domain::all(U8, contract::Domain::PER_CHANNEL),
 };
 
 const OPERANDS: matmul::Domain = matmul::Domain {
@@ -51,11 +45,9 @@ pub(crate) const LEGACY: Domain = Domain {
     operands: matmul::Domain::all(Element::U8, Element::U8),
     lists: Lists::Legacy,
     requantize: requantize::Domain {
-        output: U8,
-        channels: contract::Domain { q: 0..=0, shifts: -31..=0, ..contract::Domain::ALL },
-        bias: true,
         zero_point: false,
         clamp: false,
+        ..requantize::Domain::all(U8, contract::Domain { q: 0..=0, shifts: -31..=0, ..contract::Domain::ALL })
     },
 };
 

@@ -28,7 +28,7 @@ pub(super) const TFLITE: Kernel = Kernel::scalar(
     "tflite-fully-connected-i4",
     "TFLite FullyConnectedPerChannel of int4 weights: unpacked to int8, double rounding per channel",
     Promise { scheme: "gemmlowp-double", overflow: Overflow::Wrap },
-    symmetric(tflite::PER_CHANNEL),
+    symmetric(contract::Domain::PER_CHANNEL),
     "tensorflow/tensorflow tensorflow/lite/kernels/fully_connected.cc; internal/portable_tensor_utils.cc",
     |params, lhs, rhs, out| {
         let unpacked = unpacked(rhs, params.shape.k * params.shape.n);

@@ -26,8 +26,7 @@ const SCALES: contract::Domain = contract::Domain {
     multipliers: 1 << 30..=i32::MAX,
     multiple_of: 1 << 7,
     shifts: -31..=8,
-    per_channel: true,
-    ..contract::Domain::ALL
+    ..contract::Domain::PER_CHANNEL
 };
 
 /// Domain of int8 with symmetric weights and a scale for each column.

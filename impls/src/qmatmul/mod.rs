@@ -183,7 +183,7 @@ impl Domain {
         Self {
             operands: matmul::Domain::all(lhs, rhs),
             lists: Lists::Layer,
-            requantize: requantize::Domain { output, channels, bias: true, zero_point: true, clamp: true },
+            requantize: requantize::Domain::all(output, channels),
         }
     }
 

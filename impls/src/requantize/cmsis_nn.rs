@@ -13,13 +13,7 @@ use crate::kernel::scalar;
 
 const SOURCE: &str = "ARM-software/CMSIS-NN Source/NNSupportFunctions/arm_nn_mat_mult_nt_t_s8.c";
 
-const DOMAIN: Domain = Domain {
-    output: Element::I8,
-    channels: contract::Domain { per_channel: true, ..cmsis_nn::DOMAIN },
-    bias: true,
-    zero_point: true,
-    clamp: true,
-};
+const DOMAIN: Domain = Domain::all(Element::I8, contract::Domain { per_channel: true, ..cmsis_nn::DOMAIN });
 
 /// Default build, with double rounding.
 pub(super) const DOUBLE_I8: Kernel = scalar!(

@@ -88,14 +88,9 @@ of_elements! {
 }
 
 of_elements! {
-    "gemmlowp BiasAddition, ScaleInt32ByFixedPointAndExponent per channel, Clamp, saturating cast", DOUBLE,
-    Domain {
-        channels: contract::Domain { per_channel: true, ..contract::Domain::ALL },
-        bias: true,
-        clamp: true,
-        ..stage(ELEMENT, contract::Domain::ALL)
-    },
-    SOURCE, |params, acc, out| {
+    "gemmlowp BiasAddition, ScaleInt32ByFixedPointAndExponent per channel, Clamp, saturating cast",
+    DOUBLE, Domain::all(ELEMENT, contract::Domain::PER_CHANNEL), SOURCE,
+    |params, acc, out| {
         each(params, acc, out, |acc, channel, bias| cast(pipeline_to_int32(acc, channel, bias, params), ELEMENT));
     };
     PIPELINE_U8 = "gemmlowp-pipeline", U8;

@@ -55,6 +55,11 @@ pub struct Domain {
 }
 
 impl Domain {
+    /// Domain of an output type and channels, with any bias, zero point and clamp.
+    pub(crate) const fn all(output: Element, channels: crate::contract::Domain) -> Self {
+        Self { output, channels, bias: true, zero_point: true, clamp: true }
+    }
+
     /// Returns the fractional bits of multipliers.
     pub fn fraction(&self) -> u32 {
         *self.channels.q.start()

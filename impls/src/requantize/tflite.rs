@@ -20,13 +20,7 @@ const PER_CHANNEL: &str = "tensorflow/tensorflow tensorflow/lite/kernels/interna
 const PER_TENSOR: &str = "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/conv.h";
 const DOUBLE: Promise = Promise { scheme: "gemmlowp-double", overflow: Overflow::Wrap };
 
-const DOMAIN: Domain = Domain {
-    output: Element::I8,
-    channels: contract::Domain { per_channel: true, ..contract::Domain::ALL },
-    bias: true,
-    zero_point: true,
-    clamp: true,
-};
+const DOMAIN: Domain = Domain::all(Element::I8, contract::Domain::PER_CHANNEL);
 
 /// Double rounding, the default build.
 pub(super) const DOUBLE_I8: Kernel = scalar!(

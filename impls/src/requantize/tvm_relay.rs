@@ -14,13 +14,7 @@ use crate::kernel::scalar;
 
 const SOURCE: &str = "apache/tvm src/relay/qnn/op/requantize.cc";
 
-const DOMAIN: Domain = Domain {
-    output: Element::I8,
-    channels: contract::Domain { per_channel: true, ..contract::Domain::ALL },
-    bias: true,
-    zero_point: true,
-    clamp: false,
-};
+const DOMAIN: Domain = Domain { clamp: false, ..Domain::all(Element::I8, contract::Domain::PER_CHANNEL) };
 
 /// Rounding UPWARD.
 pub(super) const UPWARD_I8: Kernel = scalar!(
