@@ -5,7 +5,7 @@
 //!
 //! Source: ARM-software/CMSIS-NN `Source/NNSupportFunctions/arm_nn_mat_mult_nt_t_s8.c`, `Include/arm_nnsupportfunctions.h`.
 
-use super::{Domain, Kernel, clamp, each};
+use super::{Domain, Kernel, layer};
 use crate::contract;
 use crate::element::Element;
 use crate::fpm::cmsis_nn::{self, double_rounding, single_rounding};
@@ -19,22 +19,12 @@ const DOMAIN: Domain = Domain::all(Element::I8, contract::Domain { per_channel: 
 pub(super) const DOUBLE_I8: Kernel = scalar!(
     "cmsis-nn-requantize-i8", "CMSIS-NN int8 layers: bias, arm_nn_requantize per channel, offset, activation",
     "cmsis-nn-double" Wrap on DOMAIN, from SOURCE,
-    |params, acc, out| {
-        each(params, acc, out, |acc, channel, bias| {
-            let scaled = double_rounding(acc.wrapping_add(bias), channel.multiplier, channel.shift);
-            clamp(scaled.wrapping_add(params.zero_point), params)
-        });
-    }
+    |params, acc, out| layer(params, acc, out, double_rounding)
 );
 
 /// Build with `CMSIS_NN_USE_SINGLE_ROUNDING`.
 pub(super) const SINGLE_I8: Kernel = scalar!(
     "cmsis-nn-requantize-single-i8", "CMSIS-NN int8 layers built with CMSIS_NN_USE_SINGLE_ROUNDING",
     "cmsis-nn-single" Wrap on DOMAIN, from SOURCE,
-    |params, acc, out| {
-        each(params, acc, out, |acc, channel, bias| {
-            let scaled = single_rounding(acc.wrapping_add(bias), channel.multiplier, channel.shift);
-            clamp(scaled.wrapping_add(params.zero_point), params)
-        });
-    }
+    |params, acc, out| layer(params, acc, out, single_rounding)
 );

@@ -157,6 +157,15 @@ pub(crate) fn each(params: &Params, acc: &[i32], out: &mut [i32], f: impl Fn(i32
     }
 }
 
+/// Computes the end of a layer: bias, `multiply(x, multiplier, shift)`, zero point, clamp. Both sums are int32 and wrap.
+#[inline(always)]
+fn layer(params: &Params, acc: &[i32], out: &mut [i32], multiply: impl Fn(i32, i32, i32) -> i32) {
+    each(params, acc, out, |acc, Channel { multiplier, shift }, bias| {
+        let scaled = multiply(acc.wrapping_add(bias), multiplier, shift);
+        clamp(scaled.wrapping_add(params.zero_point), params)
+    });
+}
+
 /// Returns `min(max(x, params.min), params.max)`, in the order of the sources.
 #[inline(always)]
 fn clamp(x: i32, params: &Params) -> i32 {

@@ -9,7 +9,7 @@
 //! Source: tensorflow/tensorflow `tensorflow/lite/kernels/internal/reference/integer_ops/conv.h` (per channel) and
 //! `reference/conv.h` (u8, per tensor).
 
-use super::{Domain, Kernel, Params, clamp, each};
+use super::{Domain, Kernel, Params, clamp, each, layer};
 use crate::contract::{self, Overflow, Promise};
 use crate::element::Element;
 use crate::fpm::gemmlowp::double_rounding;
@@ -42,12 +42,7 @@ pub(super) const SINGLE_I8: Kernel = Kernel::scalar(
     Promise { scheme: "tflite-single", overflow: Overflow::Wrap },
     Domain { channels: contract::Domain { multipliers: 0..=i32::MAX, shifts: -31..=30, ..DOMAIN.channels }, ..DOMAIN },
     PER_CHANNEL,
-    |params, acc, out| {
-        each(params, acc, out, |acc, channel, bias| {
-            let scaled = single_rounding(acc.wrapping_add(bias), channel.multiplier, channel.shift);
-            clamp(scaled.wrapping_add(params.zero_point), params)
-        });
-    },
+    |params, acc, out| layer(params, acc, out, single_rounding),
 );
 
 /// Layer of 16-bit activations and 8-bit weights.
@@ -71,8 +66,5 @@ pub(super) const REDUCED_I16: Kernel = Kernel::scalar(
 );
 
 fn double(params: &Params, acc: &[i32], out: &mut [i32]) {
-    each(params, acc, out, |acc, channel, bias| {
-        let scaled = double_rounding(acc.wrapping_add(bias), channel.multiplier, channel.shift);
-        clamp(scaled.wrapping_add(params.zero_point), params)
-    });
+    layer(params, acc, out, double_rounding);
 }
