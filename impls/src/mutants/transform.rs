@@ -19,10 +19,7 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = mutants![
         };
     "mutant-im2col-pad-zero", "padding", "padded by 0 and not by the zero point",
         claims "im2col" Wrap on Domain { kind: Kind::Im2col }, from "apache/tvm pull request 4807",
-        |params, input, out| {
-            let Params::Conv2d(params) = params else { return };
-            im2col(&conv2d::Params { groups: 1, ..*params }, 0, input, 0, out);
-        };
+        |params, input, out| params.conv2d(|p| im2col(p, 0, input, 0, out));
     "mutant-interleave-tail", "truncated-tail", "columns after the last whole block are left 0",
         claims "interleave" Wrap on Domain { kind: Kind::Interleave }, from "of our own: K / 16 blocks for ceil(K / 16)",
         |params, input, out| {
@@ -34,10 +31,7 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = mutants![
         };
     "mutant-data-pack-pad-zero", "padding", "padded by 0 and not by the zero point",
         claims "data-pack" Wrap on Domain { kind: Kind::DataPack }, from "apache/tvm pull request 4807",
-        |params, input, out| {
-            let Params::Conv2d(params) = params else { return };
-            data_pack(&conv2d::Params { groups: 1, ..*params }, input, 0, out);
-        };
+        |params, input, out| params.conv2d(|p| data_pack(p, input, 0, out));
     "mutant-kernel-pack-transposed", "layout", "weights are read as if their output channels came last",
         claims "kernel-pack" Wrap on Domain { kind: Kind::KernelPack }, from "of our own: HWIO weights for OIHW",
         |params, input, out| {
@@ -99,10 +93,7 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = mutants![
     "mutant-pad-zero", "padding", "padded by 0 and not by the zero point",
         claims "pad" Wrap on Domain { kind: Kind::Pad },
         from "llvm/llvm-project discussion of the quant dialect: tfl.pad with the constant 0, whose zero point is not 0",
-        |params, input, out| {
-            let Params::Pad(p) = params else { return };
-            reference(p, input, 0, out);
-        };
+        |params, input, out| params.pad(|p| reference(p, input, 0, out));
     "mutant-pad-sides-exchanged", "layout", "padding before and after an axis change places",
         claims "pad" Wrap on Domain { kind: Kind::Pad }, from "of our own: the paddings of an axis are read last first",
         |params, input, out| {
@@ -132,10 +123,7 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = mutants![
         };
     "mutant-int4-pack-order", "layout", "the first nibble lies in the high bits",
         claims "nibble-pack-low" Wrap on Domain { kind: Kind::NibblePackLow }, from "of our own: weights packed for torchao, read by ONNX Runtime",
-        |params, input, out| {
-            let Params::Packed(p) = params else { return };
-            nibble_pack(p, input, out, |first, second| first << 4 | second);
-        };
+        |params, input, out| params.packed(|p| nibble_pack(p, input, out, |first, second| first << 4 | second));
     "mutant-int4-pack-odd", "truncated-tail", "the last element of an odd number is lost",
         claims "nibble-pack-low" Wrap on Domain { kind: Kind::NibblePackLow }, from "of our own: columns / 2 bytes for ceil(columns / 2)",
         |params, input, out| {
@@ -147,10 +135,7 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = mutants![
         };
     "mutant-int4-unpack-unsigned", "signedness", "signed nibbles are zero extended",
         claims "nibble-unpack-low" Wrap on Domain { kind: Kind::NibbleUnpackLow }, from "of our own: a mask where the sign has to be extended",
-        |params, input, out| {
-            let Params::Packed(p) = params else { return };
-            nibble_unpack(p, input, out, |byte| [byte, byte >> 4].map(|nibble| extended(nibble, false)));
-        };
+        |params, input, out| params.packed(|p| nibble_unpack(p, input, out, |byte| [byte, byte >> 4].map(|nibble| extended(nibble, false))));
     "mutant-bitpack-reversed", "layout", "the first element lies in the lowest bit of a word",
         claims "bit-pack" Wrap on Domain { kind: Kind::BitPack }, from "of our own: the order of another packing, such as LSB first",
         |params, input, out| {

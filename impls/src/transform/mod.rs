@@ -87,6 +87,29 @@ pub enum Params {
     Packed(packing::Params),
 }
 
+impl Params {
+    /// Calls `run` with the shape of a convolution, as one group of all channels. Callers have checked that a kernel gets parameters of its kind.
+    pub(crate) fn conv2d(&self, run: impl FnOnce(&conv2d::Params)) {
+        if let Self::Conv2d(params) = self {
+            run(&conv2d::Params { groups: 1, ..*params });
+        }
+    }
+
+    /// Calls `run` with the padding of a tensor.
+    pub(crate) fn pad(&self, run: impl FnOnce(&pad::Params)) {
+        if let Self::Pad(params) = self {
+            run(params);
+        }
+    }
+
+    /// Calls `run` with the elements and words of a packing.
+    pub(crate) fn packed(&self, run: impl FnOnce(&packing::Params)) {
+        if let Self::Packed(params) = self {
+            run(params);
+        }
+    }
+}
+
 fn one() -> usize {
     1
 }

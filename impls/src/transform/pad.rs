@@ -4,7 +4,7 @@
 //! (PadImageStyleMemset); microsoft/onnxruntime `onnxruntime/core/providers/cpu/tensor/pad.cc` (PadImpl); ARM-software/CMSIS-NN
 //! `Source/PadFunctions/arm_pad_s8.c`.
 
-use super::{Kernel, Kind, Params as Any, from};
+use super::{Kernel, Kind, from};
 use crate::shape::{self, ShapeError, Sizes, positive};
 use serde::{Deserialize, Serialize};
 
@@ -102,10 +102,7 @@ pub(super) const REFERENCE: Kernel = from(
     "TFLite PAD, reference: each place of the output is asked whether it is padding",
     Kind::Pad,
     TFLITE,
-    |params, input, out| {
-        let Any::Pad(p) = params else { return };
-        reference(p, input, p.zero_point, out);
-    },
+    |params, input, out| params.pad(|p| reference(p, input, p.zero_point, out)),
 );
 
 pub(super) const IMAGE: Kernel = from(
@@ -113,10 +110,7 @@ pub(super) const IMAGE: Kernel = from(
     "TFLite PAD, optimized: rows of an image copied between fills; padding of images and channels by the reference",
     Kind::Pad,
     "tensorflow/tensorflow tensorflow/lite/kernels/internal/optimized/optimized_ops.h, PadImageStyleMemset",
-    |params, input, out| {
-        let Any::Pad(p) = params else { return };
-        image(p, input, p.zero_point, out);
-    },
+    |params, input, out| params.pad(|p| image(p, input, p.zero_point, out)),
 );
 
 pub(super) const ONNX: Kernel = from(
@@ -124,10 +118,7 @@ pub(super) const ONNX: Kernel = from(
     "ONNX Runtime Pad, constant: runs of the innermost axis, the padding of an outer axis at once",
     Kind::Pad,
     "microsoft/onnxruntime onnxruntime/core/providers/cpu/tensor/pad.cc, PadImpl",
-    |params, input, out| {
-        let Any::Pad(p) = params else { return };
-        axis(p, 0, input, out);
-    },
+    |params, input, out| params.pad(|p| axis(p, 0, input, out)),
 );
 
 pub(super) const CMSIS_NN: Kernel = from(
@@ -135,10 +126,7 @@ pub(super) const CMSIS_NN: Kernel = from(
     "CMSIS-NN arm_pad_s8: fills and copies one after another",
     Kind::Pad,
     "ARM-software/CMSIS-NN Source/PadFunctions/arm_pad_s8.c",
-    |params, input, out| {
-        let Any::Pad(p) = params else { return };
-        sequence(p, input, out);
-    },
+    |params, input, out| params.pad(|p| sequence(p, input, out)),
 );
 
 /// Writes each place of the output in order: the next element, or `value`.
