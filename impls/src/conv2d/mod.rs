@@ -12,7 +12,7 @@ pub(crate) mod tests;
 mod tflite;
 pub mod transposed;
 
-use crate::contract::{Contract, Overflow, Promise};
+use crate::contract::{Overflow, Promise};
 use crate::element::Element;
 use crate::execute::packed;
 use crate::job_error::JobError;
@@ -252,16 +252,7 @@ const fn direct(
     source: &'static str,
     run: Run,
 ) -> Kernel {
-    Kernel {
-        name,
-        summary,
-        contract: Contract {
-            promise: Promise { scheme: "exact", overflow: Overflow::Wrap },
-            domain: Domain { operands: matmul::Domain::all(input, weights), grouped: true, transposed: None },
-            deviations: &[],
-            source,
-        },
-        portable: run,
-        native: None,
-    }
+    let promise = Promise { scheme: "exact", overflow: Overflow::Wrap };
+    let domain = Domain { operands: matmul::Domain::all(input, weights), grouped: true, transposed: None };
+    Kernel::scalar(name, summary, promise, domain, source, run)
 }

@@ -16,7 +16,6 @@ pub(crate) mod x86_avx2;
 mod x86_avx512;
 mod x86_vnni;
 
-use crate::contract::{Contract, Overflow, Promise};
 use crate::element::Element;
 use crate::execute::packed;
 use crate::job_error::JobError;
@@ -122,11 +121,6 @@ lookups! {
     nvidia_dp4a: S8 U8 MIXED;
 }
 
-/// Returns a contract without deviations.
-const fn contract(scheme: &'static str, overflow: Overflow, domain: Domain, source: &'static str) -> Contract<Domain> {
-    Contract { promise: Promise { scheme, overflow }, domain, deviations: &[], source }
-}
-
 /// Applies `step(accumulators, a, b)` to each group of four accumulators, with 16 bytes of each operand.
 #[inline(always)]
 fn each_register<R: Register>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32], step: impl Fn(R, R, R) -> R) {
@@ -191,7 +185,7 @@ macro_rules! register_kernels {
         pub(super) const $constant: $crate::dot::Kernel = $crate::dot::Kernel {
             name: $name,
             summary: $summary,
-            contract: $crate::dot::contract($scheme, $crate::contract::Overflow::Wrap, $domain, $source),
+            contract: $crate::contract::Contract::new($scheme, $crate::contract::Overflow::Wrap, $domain, $source),
             portable: $run::<$crate::simd::Portable>,
             native: Some($crate::dot::form!($isa, $symbol, $instructions, $run)),
         };

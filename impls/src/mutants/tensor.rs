@@ -26,21 +26,7 @@ macro_rules! mutant {
         from $origin:literal, $run:expr
     ) => {
         $crate::mutants::tensor::Mutant {
-            kernel: $crate::kernel::Kernel {
-                name: $name,
-                summary: $summary,
-                contract: $crate::contract::Contract {
-                    promise: $crate::contract::Promise {
-                        scheme: $scheme,
-                        overflow: $crate::contract::Overflow::$overflow,
-                    },
-                    domain: $domain,
-                    deviations: &[],
-                    source: $origin,
-                },
-                portable: $run,
-                native: None,
-            },
+            kernel: $crate::kernel::scalar!($name, $summary, $scheme $overflow on $domain, from $origin, $run),
             class: $class,
             origin: $origin,
             witnesses: &[],

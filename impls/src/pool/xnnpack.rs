@@ -37,12 +37,12 @@ pub(super) const GLOBAL_I8: Kernel = scalar!(
 pub(super) const GLOBAL_NEON_I8: Kernel = Kernel {
     name: "xnnpack-qs8-gavgpool-neon",
     summary: "XNNPACK qs8-gavgpool rndnu on NEON: sqshl, sqdmulh, srshl",
-    contract: Contract {
-        promise: Promise { scheme: "xnnpack-rndnu", overflow: Overflow::Wrap },
-        domain: GLOBAL,
-        deviations: &[],
-        source: "google/XNNPACK src/qs8-gavgpool/unipass-neon.c.in",
-    },
+    contract: Contract::new(
+        "xnnpack-rndnu",
+        Overflow::Wrap,
+        GLOBAL,
+        "google/XNNPACK src/qs8-gavgpool/unipass-neon.c.in",
+    ),
     portable: vectors::<Portable>,
     native: Some(params_form!("tiebreak_pool_xnnpack_qs8_gavgpool", ["sqshl", "sqdmulh", "srshl"], vectors(input: u8))),
 };

@@ -13,7 +13,7 @@ pub(crate) mod spatial;
 mod tests;
 mod unflatten;
 
-use crate::contract::{Contract, Overflow, Promise};
+use crate::contract::{Overflow, Promise};
 use crate::conv2d;
 use crate::job_error::JobError;
 use crate::kernel;
@@ -266,16 +266,5 @@ const fn from(name: &'static str, summary: &'static str, kind: Kind, source: &'s
         Kind::NibbleUnpackLow => "nibble-unpack-low",
         Kind::NibbleUnpackHigh => "nibble-unpack-high",
     };
-    Kernel {
-        name,
-        summary,
-        contract: Contract {
-            promise: Promise { scheme, overflow: Overflow::Wrap },
-            domain: Domain { kind },
-            deviations: &[],
-            source,
-        },
-        portable: run,
-        native: None,
-    }
+    Kernel::scalar(name, summary, Promise { scheme, overflow: Overflow::Wrap }, Domain { kind }, source, run)
 }

@@ -33,12 +33,7 @@ of_elements! {
 pub(super) const NEON_QS8: Kernel = Kernel {
     name: "xnnpack-qs8-vadd-neon",
     summary: "XNNPACK qs8-vadd on NEON: mul, mla, srshl, before narrowing",
-    contract: Contract {
-        promise: PROMISE,
-        domain: DOMAIN,
-        deviations: &[],
-        source: "google/XNNPACK src/qs8-vadd/neon.c.in",
-    },
+    contract: Contract::new("xnnpack", Overflow::Wrap, DOMAIN, "google/XNNPACK src/qs8-vadd/neon.c.in"),
     portable: in_vectors::<Portable>,
     native: Some(params_form!("tiebreak_add_xnnpack_qs8_vadd", ["mul", "srshl"], in_vectors(lhs, rhs: u8))),
 };
