@@ -57,7 +57,10 @@ const RFC_FORM: Native<Run> =
     params_form!("tiebreak_requantize_tvm_neon_rfc", ["sqrdmulh", "srshl", "mul"], requantize<RFC>(acc: i32));
 
 /// Rule with its fixup applied.
-const FIXUP_FORM: Native<Run> = params_form!("tiebreak_requantize_tvm_neon_fixup", ["sqrdmulh", "and", "sshr", "add", "srshl", "mul"], requantize<FIXUP>(acc: i32));
+const FIXUP_FORM: Native<Run> = params_form!(
+    "tiebreak_requantize_tvm_neon_fixup",
+    ["sqrdmulh", "and", "sshr", "add", "srshl", "mul"], requantize<FIXUP>(acc: i32)
+);
 
 /// Rule as printed, to int8.
 pub(super) const RFC_I8: Kernel = kernel(
