@@ -58,6 +58,9 @@ impl Domain {
         per_channel: false,
     };
 
+    /// [`Domain::ALL`] with several channels in a batch.
+    pub(crate) const PER_CHANNEL: Self = Self { per_channel: true, ..Self::ALL };
+
     /// True if the promise covers these parameters.
     pub fn contains(&self, multiplier: i32, shift: i32, q: u32) -> bool {
         self.multipliers.contains(&multiplier)

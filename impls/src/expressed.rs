@@ -20,14 +20,29 @@ pub(crate) trait Real: Copy {
     /// Converts to a double, exactly: a double holds every value of every expressed type.
     fn double(self) -> f64;
 
+    /// Returns the rounded result of an operation: `double` for f64, `single` for every other type.
+    fn by(self, other: Self, single: impl Fn(f32, f32) -> f32, double: impl Fn(f64, f64) -> f64) -> Self;
+
     /// Returns `self / other`, rounded.
-    fn divided_by(self, other: Self) -> Self;
+    #[inline(always)]
+    fn divided_by(self, other: Self) -> Self {
+        self.by(other, |a, b| a / b, |a, b| a / b)
+    }
     /// Returns `self + other`, rounded.
-    fn plus(self, other: Self) -> Self;
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        self.by(other, |a, b| a + b, |a, b| a + b)
+    }
     /// Returns `self - other`, rounded.
-    fn minus(self, other: Self) -> Self;
+    #[inline(always)]
+    fn minus(self, other: Self) -> Self {
+        self.by(other, |a, b| a - b, |a, b| a - b)
+    }
     /// Returns `self * other`, rounded.
-    fn times(self, other: Self) -> Self;
+    #[inline(always)]
+    fn times(self, other: Self) -> Self {
+        self.by(other, |a, b| a * b, |a, b| a * b)
+    }
 
     /// Returns the value nearest to an integer of at most 33 bits, which a double holds exactly.
     fn integer(value: i64) -> Self {
@@ -59,23 +74,8 @@ impl Real for f32 {
     }
 
     #[inline(always)]
-    fn divided_by(self, other: Self) -> Self {
-        self / other
-    }
-
-    #[inline(always)]
-    fn plus(self, other: Self) -> Self {
-        self + other
-    }
-
-    #[inline(always)]
-    fn minus(self, other: Self) -> Self {
-        self - other
-    }
-
-    #[inline(always)]
-    fn times(self, other: Self) -> Self {
-        self * other
+    fn by(self, other: Self, single: impl Fn(f32, f32) -> f32, _: impl Fn(f64, f64) -> f64) -> Self {
+        single(self, other)
     }
 }
 
@@ -104,23 +104,8 @@ impl Real for f64 {
     }
 
     #[inline(always)]
-    fn divided_by(self, other: Self) -> Self {
-        self / other
-    }
-
-    #[inline(always)]
-    fn plus(self, other: Self) -> Self {
-        self + other
-    }
-
-    #[inline(always)]
-    fn minus(self, other: Self) -> Self {
-        self - other
-    }
-
-    #[inline(always)]
-    fn times(self, other: Self) -> Self {
-        self * other
+    fn by(self, other: Self, _: impl Fn(f32, f32) -> f32, double: impl Fn(f64, f64) -> f64) -> Self {
+        double(self, other)
     }
 }
 
@@ -151,23 +136,8 @@ macro_rules! half {
             }
 
             #[inline(always)]
-            fn divided_by(self, other: Self) -> Self {
-                Self::from_f32(self.to_f32() / other.to_f32())
-            }
-
-            #[inline(always)]
-            fn plus(self, other: Self) -> Self {
-                Self::from_f32(self.to_f32() + other.to_f32())
-            }
-
-            #[inline(always)]
-            fn minus(self, other: Self) -> Self {
-                Self::from_f32(self.to_f32() - other.to_f32())
-            }
-
-            #[inline(always)]
-            fn times(self, other: Self) -> Self {
-                Self::from_f32(self.to_f32() * other.to_f32())
+            fn by(self, other: Self, single: impl Fn(f32, f32) -> f32, _: impl Fn(f64, f64) -> f64) -> Self {
+                Self::from_f32(single(self.to_f32(), other.to_f32()))
             }
         }
     };

@@ -54,6 +54,32 @@ impl<R, D> Kernel<R, D> {
     }
 }
 
+/// Makes a kernel by [`Kernel::scalar`] from its name, a one-line summary, its scheme with the policy for results beyond the type or a constant of
+/// both, the domain, the source, and the code.
+macro_rules! scalar {
+    ($name:literal, $summary:literal, $scheme:literal $overflow:ident on $domain:expr, from $source:expr, $run:expr) => {{
+        use $crate::contract::{Overflow, Promise};
+        let promise = Promise { scheme: $scheme, overflow: Overflow::$overflow };
+        $crate::kernel::Kernel::scalar($name, $summary, promise, $domain, $source, $run)
+    }};
+    ($name:literal, $summary:literal, $($promise:ident)::+ on $domain:expr, from $source:expr, $run:expr) => {
+        $crate::kernel::Kernel::scalar($name, $summary, $($promise)::+, $domain, $source, $run)
+    };
+}
+pub(crate) use scalar;
+
+/// Defines kernels that differ only in a type: the arguments of [`Kernel::scalar`] except the name, then the constant, name and type of each kernel.
+/// Domain and code have the type as `ELEMENT`.
+macro_rules! of_elements {
+    ($summary:expr, $promise:expr, $domain:expr, $source:expr, $run:expr; $($constant:ident = $name:literal, $element:ident;)+) => {$(
+        pub(super) const $constant: Kernel = {
+            const ELEMENT: $crate::element::Element = $crate::element::Element::$element;
+            Kernel::scalar($name, $summary, $promise, $domain, $source, $run)
+        };
+    )+};
+}
+pub(crate) use of_elements;
+
 impl<R: Copy, D> Kernel<R, D> {
     /// Returns the code that `form` runs on this machine.
     pub fn run(&self, form: Form) -> R {

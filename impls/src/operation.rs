@@ -125,9 +125,12 @@ pub trait TensorOperation: 'static {
         Self: Sized;
 }
 
-/// Defines the functions `kernels` and `find` of an operation's module, over its list `KERNELS`.
+/// Lists the kernels of an operation's module, and defines its functions `kernels` and `find`. A row has a module of the operation and the module's
+/// constants; kernels that a macro makes are in brackets, before all rows.
 macro_rules! lookups {
-    () => {
+    ($([$($made:expr),+ $(,)?])? $($module:ident: $($kernel:ident)+;)*) => {
+        static KERNELS: &[Kernel] = &[$($($made),+,)? $($($module::$kernel,)+)*];
+
         /// Returns every kernel, in the order of reports.
         pub fn kernels() -> &'static [Kernel] {
             KERNELS

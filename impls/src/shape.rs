@@ -1,5 +1,26 @@
 //! Validation of shapes: every size, stride and offset is checked before any allocation or multiplication.
 
+/// Defines a structure whose fields have defaults: `field: Type = default`.
+macro_rules! with_defaults {
+    (
+        $(#[$attribute:meta])* pub struct $name:ident {
+            $($(#[$of_field:meta])* pub $field:ident: $type:ty = $default:expr,)+
+        }
+    ) => {
+        $(#[$attribute])*
+        pub struct $name {
+            $($(#[$of_field])* pub $field: $type,)+
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $($field: $default),+ }
+            }
+        }
+    };
+}
+pub(crate) use with_defaults;
+
 /// Largest tensor, in elements. The bound is far above any layer, and keeps a garbled size from exhausting memory.
 pub const MAX_ELEMENTS: usize = 1 << 24;
 

@@ -95,8 +95,6 @@ pub type Run = fn(&Params, &[u8], &mut [i32]);
 /// A concatenation under test.
 pub type Kernel = kernel::Kernel<Run, Domain>;
 
-lookups!();
-
 /// Concatenations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Concat {}
@@ -111,17 +109,11 @@ impl TensorOperation for Concat {
     }
 }
 
-static KERNELS: &[Kernel] = &[
-    tflite::SCALED_U8,
-    tflite::COPIED_I8,
-    tvm::UPWARD_I8,
-    tvm::UPWARD_U8,
-    tvm::TO_NEAREST_I8,
-    onnx::I8,
-    onnx::U8,
-    cmsis_nn::S8,
-    xnnpack::QS8,
-    xnnpack::QU8,
-    tosa::I8,
-    tosa::U8,
-];
+lookups! {
+    tflite: SCALED_U8 COPIED_I8;
+    tvm: UPWARD_I8 UPWARD_U8 TO_NEAREST_I8;
+    onnx: I8 U8;
+    cmsis_nn: S8;
+    xnnpack: QS8 QU8;
+    tosa: I8 U8;
+}

@@ -6,32 +6,21 @@
 //! (QlinearBuildLookupTable), `onnxruntime/core/mlas/lib/quantize.cpp` (MlasQuantizeLinear).
 
 use super::loops::{by_inputs, copy};
-use super::{Domain, INT, Input, Kernel, Operand, Params, Run, Scales};
+use super::{Domain, INT, Input, Kernel, Operand, Params, Scales};
 use crate::contract::{Overflow, Promise};
 use crate::element::Element;
+use crate::kernel::of_elements;
 
 /// Domain with any scales.
 pub(crate) const DOMAIN: Domain = Domain { element: Element::I8, scales: Scales::Quotient, size: INT };
 
-/// int8.
-pub(super) const I8: Kernel = kernel("onnx-qlinearconcat-i8", Element::I8, |params, inputs, out| {
-    looked_up(params, Element::I8, inputs, out);
-});
-
-/// Unsigned bytes.
-pub(super) const U8: Kernel = kernel("onnx-qlinearconcat-u8", Element::U8, |params, inputs, out| {
-    looked_up(params, Element::U8, inputs, out);
-});
-
-const fn kernel(name: &'static str, element: Element, run: Run) -> Kernel {
-    Kernel::scalar(
-        name,
-        "ONNX Runtime QLinearConcat: a table of each input, dequantized and quantized in f32, nearest even",
-        Promise { scheme: "onnx", overflow: Overflow::OutOfDomain },
-        Domain { element, ..DOMAIN },
-        "microsoft/onnxruntime onnxruntime/contrib_ops/cpu/quantization/qlinear_concat.cc, qlinear_lookup_table.cc",
-        run,
-    )
+of_elements! {
+    "ONNX Runtime QLinearConcat: a table of each input, dequantized and quantized in f32, nearest even",
+    Promise { scheme: "onnx", overflow: Overflow::OutOfDomain }, Domain { element: ELEMENT, ..DOMAIN },
+    "microsoft/onnxruntime onnxruntime/contrib_ops/cpu/quantization/qlinear_concat.cc, qlinear_lookup_table.cc",
+    |params, inputs, out| looked_up(params, ELEMENT, inputs, out);
+    I8 = "onnx-qlinearconcat-i8", I8;
+    U8 = "onnx-qlinearconcat-u8", U8;
 }
 
 /// Quantizes a real number to the output's scale and zero point.

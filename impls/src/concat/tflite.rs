@@ -9,6 +9,7 @@ use super::loops::{by_rows, clamp, copy, each};
 use super::{Domain, INT, Input, Kernel, Params, Scales};
 use crate::contract::{Overflow, Promise};
 use crate::element::Element::{I8, U8};
+use crate::kernel::scalar;
 
 const REFERENCE: &str = "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/concatenation.h";
 
@@ -29,13 +30,11 @@ pub(super) const SCALED_U8: Kernel = Kernel::scalar(
 );
 
 /// int8.
-pub(super) const COPIED_I8: Kernel = Kernel::scalar(
-    "tflite-concat-i8",
-    "TFLite CONCATENATION of int8: a copy of tensors of one scale and zero point",
-    COPY,
-    Domain { element: I8, scales: Scales::Equal, size: INT },
-    "tensorflow/tensorflow tensorflow/lite/kernels/concatenation.cc, tensorflow/lite/kernels/internal/reference/concatenation.h",
-    |params, inputs, out| by_rows(params, inputs, out, |_, from, out| copy(I8, from, out)),
+pub(super) const COPIED_I8: Kernel = scalar!(
+    "tflite-concat-i8", "TFLite CONCATENATION of int8: a copy of tensors of one scale and zero point",
+    COPY on Domain { element: I8, scales: Scales::Equal, size: INT },
+    from "tensorflow/tensorflow tensorflow/lite/kernels/concatenation.cc, tensorflow/lite/kernels/internal/reference/concatenation.h",
+    |params, inputs, out| by_rows(params, inputs, out, |_, from, out| copy(I8, from, out))
 );
 
 /// Computes `ConcatenationWithScaling`; `place` rounds a value and adds the output's zero point.

@@ -7,28 +7,20 @@
 
 use super::loops::{by_rows, clamp, copy, each};
 use super::tvm::multiplier;
-use super::{Domain, INT, Input, Kernel, Params, Run, Scales};
+use super::{Domain, INT, Input, Kernel, Params, Scales};
 use crate::contract::{Overflow, Promise};
 use crate::element::Element;
 use crate::fpm::tosa::apply_scale_32;
+use crate::kernel::of_elements;
 
-/// int8.
-pub(super) const I8: Kernel =
-    kernel("tosa-concat-i8", Element::I8, |params, inputs, out| rescaled(params, Element::I8, inputs, out));
-
-/// Unsigned bytes.
-pub(super) const U8: Kernel =
-    kernel("tosa-concat-u8", Element::U8, |params, inputs, out| rescaled(params, Element::U8, inputs, out));
-
-const fn kernel(name: &'static str, element: Element, run: Run) -> Kernel {
-    Kernel::scalar(
-        name,
-        "tfl.concatenation to TOSA: rescale of each input, single rounding, and concat",
-        Promise { scheme: "q31-nearest-up", overflow: Overflow::OutOfDomain },
-        Domain { element, scales: Scales::Distinct, size: INT },
-        "tensorflow/tensorflow tensorflow/compiler/mlir/tosa/transforms/legalize_common.cc, convertConcatV2Op",
-        run,
-    )
+of_elements! {
+    "tfl.concatenation to TOSA: rescale of each input, single rounding, and concat",
+    Promise { scheme: "q31-nearest-up", overflow: Overflow::OutOfDomain },
+    Domain { element: ELEMENT, scales: Scales::Distinct, size: INT },
+    "tensorflow/tensorflow tensorflow/compiler/mlir/tosa/transforms/legalize_common.cc, convertConcatV2Op",
+    |params, inputs, out| rescaled(params, ELEMENT, inputs, out);
+    I8 = "tosa-concat-i8", I8;
+    U8 = "tosa-concat-u8", U8;
 }
 
 /// Computes the result of `convertConcatV2Op`.

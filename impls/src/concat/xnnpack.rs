@@ -6,27 +6,19 @@
 //! xnn_init_qu8_cvt_scalar_params), `src/subgraph/concatenate.c`.
 
 use super::loops::{by_inputs, clamp, each};
-use super::{Domain, INT, Input, Kernel, Params, Run, Scales};
+use super::{Domain, INT, Input, Kernel, Params, Scales};
 use crate::contract::{Overflow, Promise};
-use crate::element::Element::{self, I8, U8};
+use crate::element::Element;
+use crate::kernel::of_elements;
 
-/// int8.
-pub(super) const QS8: Kernel =
-    kernel("xnnpack-qs8-vcvt-concat", I8, |params, inputs, out| converted(params, I8, inputs, out));
-
-/// Unsigned bytes.
-pub(super) const QU8: Kernel =
-    kernel("xnnpack-qu8-vcvt-concat", U8, |params, inputs, out| converted(params, U8, inputs, out));
-
-const fn kernel(name: &'static str, element: Element, run: Run) -> Kernel {
-    Kernel::scalar(
-        name,
-        "XNNPACK vcvt of each input, then concatenate: multiplier of 8 fractional bits, one rounding shift",
-        Promise { scheme: "xnnpack", overflow: Overflow::OutOfDomain },
-        Domain { element, scales: Scales::Narrow, size: INT },
-        "google/XNNPACK src/qs8-vcvt/scalar.c.in, src/microparams-init.c",
-        run,
-    )
+of_elements! {
+    "XNNPACK vcvt of each input, then concatenate: multiplier of 8 fractional bits, one rounding shift",
+    Promise { scheme: "xnnpack", overflow: Overflow::OutOfDomain },
+    Domain { element: ELEMENT, scales: Scales::Narrow, size: INT },
+    "google/XNNPACK src/qs8-vcvt/scalar.c.in, src/microparams-init.c",
+    |params, inputs, out| converted(params, ELEMENT, inputs, out);
+    QS8 = "xnnpack-qs8-vcvt-concat", I8;
+    QU8 = "xnnpack-qu8-vcvt-concat", U8;
 }
 
 #[inline(always)]

@@ -12,7 +12,7 @@ pub(crate) mod tests;
 mod tflite;
 pub mod transposed;
 
-use crate::contract::{Contract, Overflow, Promise};
+use crate::contract::{Overflow, Promise};
 use crate::element::Element;
 use crate::execute::packed;
 use crate::job_error::JobError;
@@ -22,92 +22,66 @@ use crate::matmul::{
     arm_umlal, gemmlowp, nvidia_dp4a, x86_avx2, x86_vnni,
 };
 use crate::operation::{Call, TensorOperation, common_items, lookups};
-use crate::shape::{self, ShapeError, Sizes, broken, positive};
+use crate::shape::{self, ShapeError, Sizes, broken, positive, with_defaults};
 use serde::{Deserialize, Serialize};
 use transposed::Transposed;
 
-/// Shape and zero points of one convolution.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Params {
-    /// Number of images.
-    pub batches: usize,
-    /// Rows of the input.
-    pub height: usize,
-    /// Columns of the input.
-    pub width: usize,
-    /// Channels of the input.
-    pub channels: usize,
-    /// Rows of the filter.
-    pub kernel_h: usize,
-    /// Columns of the filter.
-    pub kernel_w: usize,
-    /// Channels of the output.
-    pub out_channels: usize,
-    /// Number of groups of channels, each convolved alone: 1 usually, `channels` for a depthwise convolution.
-    pub groups: usize,
-    /// Rows from one output to the next.
-    pub stride_h: usize,
-    /// Columns from one output to the next.
-    pub stride_w: usize,
-    /// Rows from one filter row to the next.
-    pub dilation_h: usize,
-    /// Columns from one filter column to the next.
-    pub dilation_w: usize,
-    /// Rows of padding above.
-    pub top: usize,
-    /// Rows of padding below.
-    pub bottom: usize,
-    /// Columns of padding to the left.
-    pub left: usize,
-    /// Columns of padding to the right.
-    pub right: usize,
-    /// Input value that represents 0.
-    pub input_zero_point: i32,
-    /// Weight value that represents 0.
-    pub weight_zero_point: i32,
-    /// True if transposed: each input element adds to a window of the output, and padding removes rows and columns of the output.
-    #[serde(default, skip_serializing_if = "is_usual")]
-    pub transposed: bool,
-    /// Transposed only: rows added at the bottom of the output, after windows and padding.
-    #[serde(default, skip_serializing_if = "is_usual")]
-    pub output_padding_h: usize,
-    /// Transposed only: columns added at the right of the output, after windows and padding.
-    #[serde(default, skip_serializing_if = "is_usual")]
-    pub output_padding_w: usize,
+with_defaults! {
+    /// Shape and zero points of one convolution. By default one element under a filter of one element: padding and zero points are 0, all other sizes
+    /// are 1.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    pub struct Params {
+        /// Number of images.
+        pub batches: usize = 1,
+        /// Rows of the input.
+        pub height: usize = 1,
+        /// Columns of the input.
+        pub width: usize = 1,
+        /// Channels of the input.
+        pub channels: usize = 1,
+        /// Rows of the filter.
+        pub kernel_h: usize = 1,
+        /// Columns of the filter.
+        pub kernel_w: usize = 1,
+        /// Channels of the output.
+        pub out_channels: usize = 1,
+        /// Number of groups of channels, each convolved alone: 1 usually, `channels` for a depthwise convolution.
+        pub groups: usize = 1,
+        /// Rows from one output to the next.
+        pub stride_h: usize = 1,
+        /// Columns from one output to the next.
+        pub stride_w: usize = 1,
+        /// Rows from one filter row to the next.
+        pub dilation_h: usize = 1,
+        /// Columns from one filter column to the next.
+        pub dilation_w: usize = 1,
+        /// Rows of padding above.
+        pub top: usize = 0,
+        /// Rows of padding below.
+        pub bottom: usize = 0,
+        /// Columns of padding to the left.
+        pub left: usize = 0,
+        /// Columns of padding to the right.
+        pub right: usize = 0,
+        /// Input value that represents 0.
+        pub input_zero_point: i32 = 0,
+        /// Weight value that represents 0.
+        pub weight_zero_point: i32 = 0,
+        /// True if transposed: each input element adds to a window of the output, and padding removes rows and columns of the output.
+        #[serde(default, skip_serializing_if = "is_usual")]
+        pub transposed: bool = false,
+        /// Transposed only: rows added at the bottom of the output, after windows and padding.
+        #[serde(default, skip_serializing_if = "is_usual")]
+        pub output_padding_h: usize = 0,
+        /// Transposed only: columns added at the right of the output, after windows and padding.
+        #[serde(default, skip_serializing_if = "is_usual")]
+        pub output_padding_w: usize = 0,
+    }
 }
 
 /// True if a field has its default, which most convolutions have.
 fn is_usual<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
-}
-
-impl Default for Params {
-    /// One element under a filter of one element: padding and zero points are 0, all other sizes are 1.
-    fn default() -> Self {
-        Self {
-            batches: 1,
-            height: 1,
-            width: 1,
-            channels: 1,
-            kernel_h: 1,
-            kernel_w: 1,
-            out_channels: 1,
-            groups: 1,
-            stride_h: 1,
-            stride_w: 1,
-            dilation_h: 1,
-            dilation_w: 1,
-            top: 0,
-            bottom: 0,
-            left: 0,
-            right: 0,
-            input_zero_point: 0,
-            weight_zero_point: 0,
-            transposed: false,
-            output_padding_h: 0,
-            output_padding_w: 0,
-        }
-    }
 }
 
 impl Params {
@@ -196,8 +170,6 @@ pub type Run = fn(&Params, &[u8], &[u8], &mut [i32]);
 /// A convolution under test.
 pub type Kernel = kernel::Kernel<Run, Domain>;
 
-lookups!();
-
 /// Convolutions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conv2d {}
@@ -224,42 +196,27 @@ impl TensorOperation for Conv2d {
     }
 }
 
-static KERNELS: &[Kernel] = &[
-    tflite::I8_I8,
-    tflite::U8_U8,
-    onednn::S8S8_SHIFT,
-    spatial_pack::SIGNED,
-    spatial_pack::UNSIGNED,
-    by_matmul::kernel!(arm_uadalp::UADALP),
-    by_matmul::kernel!(arm_uadalp::SADALP),
-    by_matmul::kernel!(arm_uadalp_8x4::UADALP),
-    by_matmul::kernel!(arm_umlal::UMLAL),
-    by_matmul::kernel!(arm_umlal::SMLAL),
-    by_matmul::kernel!(arm_int16::SMLAL),
-    by_matmul::kernel!(arm_int16::UMLAL),
-    by_matmul::kernel!(arm_offsets::IN_LOOP),
-    by_matmul::kernel!(arm_offsets::IN_BLOCKS),
-    by_matmul::kernel!(arm_dotprod::UDOT),
-    by_matmul::kernel!(arm_dotprod::SDOT),
-    by_matmul::kernel!(arm_udot_12x4::UDOT),
-    by_matmul::kernel!(arm_i8mm::UMMLA),
-    by_matmul::kernel!(arm_i8mm::SMMLA),
-    by_matmul::kernel!(arm_bitserial::BITSERIAL),
-    by_matmul::kernel!(x86_avx2::MADDUBS),
-    by_matmul::kernel!(x86_avx2::MADD),
-    by_matmul::kernel!(x86_vnni::VNNI),
-    by_matmul::kernel!(x86_vnni::SATURATING),
-    by_matmul::kernel!(nvidia_dp4a::S8),
-    by_matmul::kernel!(nvidia_dp4a::U8),
-    by_matmul::kernel!(nvidia_dp4a::MIXED),
-    by_matmul::kernel!(gemmlowp::REFERENCE),
-    transposed::scatter::I8,
-    transposed::scatter::U8,
-    transposed::inserted::I8,
-    transposed::inserted::U8,
-    transposed::subconvolution::QS8,
-    transposed::subconvolution::QU8,
-];
+lookups! {
+    [
+        tflite::I8_I8, tflite::U8_U8, onednn::S8S8_SHIFT, spatial_pack::SIGNED, spatial_pack::UNSIGNED,
+        by_matmul::kernel!(arm_uadalp::UADALP), by_matmul::kernel!(arm_uadalp::SADALP),
+        by_matmul::kernel!(arm_uadalp_8x4::UADALP),
+        by_matmul::kernel!(arm_umlal::UMLAL), by_matmul::kernel!(arm_umlal::SMLAL),
+        by_matmul::kernel!(arm_int16::SMLAL), by_matmul::kernel!(arm_int16::UMLAL),
+        by_matmul::kernel!(arm_offsets::IN_LOOP), by_matmul::kernel!(arm_offsets::IN_BLOCKS),
+        by_matmul::kernel!(arm_dotprod::UDOT), by_matmul::kernel!(arm_dotprod::SDOT),
+        by_matmul::kernel!(arm_udot_12x4::UDOT),
+        by_matmul::kernel!(arm_i8mm::UMMLA), by_matmul::kernel!(arm_i8mm::SMMLA),
+        by_matmul::kernel!(arm_bitserial::BITSERIAL),
+        by_matmul::kernel!(x86_avx2::MADDUBS), by_matmul::kernel!(x86_avx2::MADD),
+        by_matmul::kernel!(x86_vnni::VNNI), by_matmul::kernel!(x86_vnni::SATURATING),
+        by_matmul::kernel!(nvidia_dp4a::S8), by_matmul::kernel!(nvidia_dp4a::U8),
+        by_matmul::kernel!(nvidia_dp4a::MIXED),
+        by_matmul::kernel!(gemmlowp::REFERENCE),
+        transposed::scatter::I8, transposed::scatter::U8, transposed::inserted::I8, transposed::inserted::U8,
+        transposed::subconvolution::QS8, transposed::subconvolution::QU8,
+    ]
+}
 
 /// Builds a direct kernel with one form: any groups, any values of its types, sums in int32.
 const fn direct(
@@ -269,16 +226,7 @@ const fn direct(
     source: &'static str,
     run: Run,
 ) -> Kernel {
-    Kernel {
-        name,
-        summary,
-        contract: Contract {
-            promise: Promise { scheme: "exact", overflow: Overflow::Wrap },
-            domain: Domain { operands: matmul::Domain::all(input, weights), grouped: true, transposed: None },
-            deviations: &[],
-            source,
-        },
-        portable: run,
-        native: None,
-    }
+    let promise = Promise { scheme: "exact", overflow: Overflow::Wrap };
+    let domain = Domain { operands: matmul::Domain::all(input, weights), grouped: true, transposed: None };
+    Kernel::scalar(name, summary, promise, domain, source, run)
 }

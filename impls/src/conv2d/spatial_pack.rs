@@ -6,7 +6,7 @@
 //! Source: RFC on int8 convolution for Arm, section Background; apache/tvm python/tvm/topi/arm_cpu/conv2d_spatial_pack.py, conv2d_spatial_pack_nchw.
 
 use super::{Domain, Kernel, Params};
-use crate::contract::{Contract, Overflow, Promise};
+use crate::contract::{Contract, Overflow};
 use crate::element::Element;
 use crate::kernel::Native;
 use crate::matmul;
@@ -36,12 +36,12 @@ macro_rules! spatial {
         Kernel {
             name: $name,
             summary: "Arm spatial pack, NCHW: bytes widened to int16, outer products of 1x16 by 16x1, smlal, smlal2",
-            contract: Contract {
-                promise: Promise { scheme: "exact", overflow: Overflow::Wrap },
-                domain: Domain { operands: operands(Element::$element, $zero_points), grouped: true, transposed: None },
-                deviations: &[],
-                source: "RFC on int8 convolution for Arm, Background; apache/tvm python/tvm/topi/arm_cpu/conv2d_spatial_pack.py",
-            },
+            contract: Contract::new(
+                "exact",
+                Overflow::Wrap,
+                Domain { operands: operands(Element::$element, $zero_points), grouped: true, transposed: None },
+                "RFC on int8 convolution for Arm, Background; apache/tvm python/tvm/topi/arm_cpu/conv2d_spatial_pack.py",
+            ),
             portable: |params, input, weights, out| {
                 convolve(outer::<Portable>, Element::$element, params, (input, weights), out)
             },

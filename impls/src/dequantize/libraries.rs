@@ -5,17 +5,11 @@
 
 use super::{Kernel, each};
 use crate::contract::{Overflow, Promise};
+use crate::kernel::scalar;
 use crate::quantize::Domain;
-use crate::quantized::{Container, Expressed, Finest, I8, I16, Params, U8, U16};
+use crate::quantized::{Finest, I8, I16, Params, U8, U16};
 
-const DOMAIN: Domain = Domain {
-    expressed: &[Expressed::F32],
-    storage: &[I8, U8],
-    bounds: false,
-    finest: Finest::Layer,
-    containers: &[Container::Ranked],
-    compiled: false,
-};
+const DOMAIN: Domain = Domain::BYTES;
 
 /// Per layer: the difference in int32, times the scale in double, then rounded to f32. Per channel: the product in f32.
 pub(super) const TFLITE: Kernel = Kernel::scalar(
@@ -35,44 +29,34 @@ pub(super) const TFLITE: Kernel = Kernel::scalar(
 );
 
 /// ONNX DequantizeLinear; blocks (`block_size`, since opset 21) take the same steps.
-pub(super) const ONNX: Kernel = Kernel::scalar(
-    "onnx-dequantizelinear",
-    "ONNX Runtime: the difference in int32, converted, times the scale in f32",
-    Promise { scheme: "ideal", overflow: Overflow::OutOfDomain },
-    Domain { storage: &[I8, U8, I16, U16], finest: Finest::OneAxis, ..DOMAIN },
-    "ONNX operators, DequantizeLinear; microsoft/onnxruntime onnxruntime/core/providers/cpu/quantization/quantize_linear.cc",
-    difference_first,
+pub(super) const ONNX: Kernel = scalar!(
+    "onnx-dequantizelinear", "ONNX Runtime: the difference in int32, converted, times the scale in f32",
+    "ideal" OutOfDomain on Domain { storage: &[I8, U8, I16, U16], finest: Finest::OneAxis, ..DOMAIN },
+    from "ONNX operators, DequantizeLinear; microsoft/onnxruntime onnxruntime/core/providers/cpu/quantization/quantize_linear.cc",
+    difference_first
 );
 
 /// `fbgemm::Dequantize`: qint8 and quint8 to f32.
-pub(super) const PYTORCH: Kernel = Kernel::scalar(
-    "pytorch-dequantize",
-    "PyTorch: the difference in int32, converted, times the scale in f32",
-    Promise { scheme: "integer-difference", overflow: Overflow::OutOfDomain },
-    Domain { finest: Finest::Channel, ..DOMAIN },
-    "pytorch/FBGEMM include/fbgemm/QuantUtils.h, Dequantize",
-    difference_first,
+pub(super) const PYTORCH: Kernel = scalar!(
+    "pytorch-dequantize", "PyTorch: the difference in int32, converted, times the scale in f32",
+    "integer-difference" OutOfDomain on Domain { finest: Finest::Channel, ..DOMAIN },
+    from "pytorch/FBGEMM include/fbgemm/QuantUtils.h, Dequantize", difference_first
 );
 
 /// Conversions qs8 and qu8 to f32.
-pub(super) const XNNPACK: Kernel = Kernel::scalar(
-    "xnnpack-dequantize",
-    "XNNPACK: the difference in int32, converted, times the scale in f32",
-    Promise { scheme: "integer-difference", overflow: Overflow::OutOfDomain },
-    DOMAIN,
-    "google/XNNPACK src/qs8-f32-vcvt/scalar.c.in",
-    difference_first,
+pub(super) const XNNPACK: Kernel = scalar!(
+    "xnnpack-dequantize", "XNNPACK: the difference in int32, converted, times the scale in f32",
+    "integer-difference" OutOfDomain on DOMAIN, from "google/XNNPACK src/qs8-f32-vcvt/scalar.c.in",
+    difference_first
 );
 
 /// `scale * q + (-zero_point * scale)`, with both products and the sum rounded to f32. Vector code over the general `Vectorized` computes this, with
 /// the second product precomputed. (The AVX2 form of `Vectorized` fuses the first product with the sum.)
-pub(super) const DISTRIBUTED: Kernel = Kernel::scalar(
-    "distributed",
-    "PyTorch Vectorized: q * scale - zero point * scale, every step rounded to f32",
-    Promise { scheme: "distributed", overflow: Overflow::OutOfDomain },
-    DOMAIN,
-    "pytorch/pytorch issue 107030; aten/src/ATen/cpu/vec/vec256/vec256_qint.h, dequantize with scale_zp_premul",
-    distributed,
+pub(super) const DISTRIBUTED: Kernel = scalar!(
+    "distributed", "PyTorch Vectorized: q * scale - zero point * scale, every step rounded to f32",
+    "distributed" OutOfDomain on DOMAIN,
+    from "pytorch/pytorch issue 107030; aten/src/ATen/cpu/vec/vec256/vec256_qint.h, dequantize with scale_zp_premul",
+    distributed
 );
 
 /// Subtracts in int32; only the product rounds.

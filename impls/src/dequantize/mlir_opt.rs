@@ -3,7 +3,7 @@
 
 use super::Kernel;
 use crate::contract::{Overflow, Promise};
-use crate::kernel::no_code_here;
+use crate::kernel::{no_code_here, scalar};
 use crate::quantize::mlir_opt::DOMAIN;
 
 const SOURCE: &str = "llvm/llvm-project mlir/lib/Dialect/Quant/Transforms/LowerQuantOps.cpp, release 22";
@@ -11,21 +11,13 @@ const SOURCE: &str = "llvm/llvm-project mlir/lib/Dialect/Quant/Transforms/LowerQ
 const PROMISE: Promise = Promise { scheme: "mlir-dcast", overflow: Overflow::OutOfDomain };
 
 /// Not optimised: `opt -O0`, `llc -O0`.
-pub(super) const O0: Kernel = Kernel::scalar(
-    "mlir-opt-dcast-o0",
-    "quant.dcast by mlir-opt 22 and LLVM, -O0",
-    PROMISE,
-    DOMAIN,
-    SOURCE,
-    no_code_here,
+pub(super) const O0: Kernel = scalar!(
+    "mlir-opt-dcast-o0", "quant.dcast by mlir-opt 22 and LLVM, -O0",
+    PROMISE on DOMAIN, from SOURCE, no_code_here
 );
 
 /// Optimised: `opt -O2`, `llc -O2`.
-pub(super) const O2: Kernel = Kernel::scalar(
-    "mlir-opt-dcast-o2",
-    "quant.dcast by mlir-opt 22 and LLVM, -O2",
-    PROMISE,
-    DOMAIN,
-    SOURCE,
-    no_code_here,
+pub(super) const O2: Kernel = scalar!(
+    "mlir-opt-dcast-o2", "quant.dcast by mlir-opt 22 and LLVM, -O2",
+    PROMISE on DOMAIN, from SOURCE, no_code_here
 );

@@ -19,8 +19,6 @@ pub type Run = fn(&Params, &[i32], &mut [i32]);
 /// Dequantization under test. Its sizes are [`Params::dequantize_sizes`].
 pub type Kernel = kernel::Kernel<Run, Domain>;
 
-lookups!();
-
 /// Operation from stored integers to floats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dequantize {}
@@ -46,16 +44,11 @@ impl TensorOperation for Dequantize {
     }
 }
 
-static KERNELS: &[Kernel] = &[
-    mlir::DCAST,
-    mlir_opt::O0,
-    mlir_opt::O2,
-    libraries::TFLITE,
-    libraries::ONNX,
-    libraries::PYTORCH,
-    libraries::XNNPACK,
-    libraries::DISTRIBUTED,
-];
+lookups! {
+    mlir: DCAST;
+    mlir_opt: O0 O2;
+    libraries: TFLITE ONNX PYTORCH XNNPACK DISTRIBUTED;
+}
 
 /// Applies `f(stored, scale, zero_point)` to every stored value, for values and zero points of 8 or 16 bits and scales rounded to f32.
 #[inline(always)]

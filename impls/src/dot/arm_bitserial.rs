@@ -3,39 +3,24 @@
 //! Source: apache/tvm python/tvm/topi/arm_cpu/bitserial_conv2d.py, _intrin_popcount (later aprofile/asimd/popcount.py);
 //! notes on int8 code generation for backends (popcount-AND and vpadal).
 
-use super::{Domain, Kernel, contract, form};
-use crate::contract::Overflow;
+use super::{Domain, register_kernels};
 use crate::element::Element;
-use crate::simd::{BYTES, Portable, Register};
+use crate::simd::{BYTES, Register};
 
 /// Number of 16-bit lanes in a register.
 const HALVES: usize = 8;
 
-pub(super) const BITSERIAL: Kernel = Kernel {
-    name: "arm-bitserial",
-    summary: "Arm, bit-serial: and, cnt, uadalp into unsigned 16-bit lanes",
-    contract: contract(
-        "popcount-2",
-        Overflow::Wrap,
-        Domain { lhs: Element::U8, rhs: Element::U8, results: HALVES, elements: BYTES, pairs: &[] },
-        "apache/tvm python/tvm/topi/arm_cpu/bitserial_conv2d.py, _intrin_popcount; int8 code generation for backends",
-    ),
-    portable: bitserial::<Portable>,
-    native: Some(form!(NEON, "tiebreak_dot_arm_bitserial", ["and", "cnt", "uadalp"], bitserial)),
-};
+/// Domain of both kernels: two bytes for each accumulator.
+const DOMAIN: Domain = Domain { lhs: Element::U8, rhs: Element::U8, results: HALVES, elements: BYTES, pairs: &[] };
 
-pub(super) const SIGNED: Kernel = Kernel {
-    name: "arm-bitserial-signed",
-    summary: "Arm, bit-serial: and, cnt, sadalp into signed 16-bit lanes",
-    contract: contract(
-        "popcount-2-signed",
-        Overflow::Wrap,
-        Domain { lhs: Element::U8, rhs: Element::U8, results: HALVES, elements: BYTES, pairs: &[] },
-        "apache/tvm python/tvm/topi/arm_cpu/bitserial_conv2d.py, _intrin_popcount, whose unipolar form has vpadals",
-    ),
-    portable: signed::<Portable>,
-    native: Some(form!(NEON, "tiebreak_dot_arm_bitserial_signed", ["and", "cnt", "sadalp"], signed)),
-};
+register_kernels! {
+    BITSERIAL by bitserial: "arm-bitserial", "Arm, bit-serial: and, cnt, uadalp into unsigned 16-bit lanes",
+        "popcount-2" on DOMAIN, "apache/tvm python/tvm/topi/arm_cpu/bitserial_conv2d.py, _intrin_popcount; int8 code generation for backends",
+        NEON "tiebreak_dot_arm_bitserial" ["and", "cnt", "uadalp"];
+    SIGNED by signed: "arm-bitserial-signed", "Arm, bit-serial: and, cnt, sadalp into signed 16-bit lanes",
+        "popcount-2-signed" on DOMAIN, "apache/tvm python/tvm/topi/arm_cpu/bitserial_conv2d.py, _intrin_popcount, whose unipolar form has vpadals",
+        NEON "tiebreak_dot_arm_bitserial_signed" ["and", "cnt", "sadalp"];
+}
 
 #[inline(always)]
 fn signed<R: Register>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32]) {

@@ -7,14 +7,14 @@
 //! Source: apache/tvm python/tvm/topi/arm_cpu/bitserial_conv2d.py, _intrin_popcount.
 
 use super::arm_low_bits::{ELEMENTS, plane_of};
-use super::{Domain, Kernel, contract};
-use crate::contract::Overflow;
+use super::{Domain, Kernel};
+use crate::contract::{Contract, Overflow};
 use crate::element::Element;
 
 pub(super) const SHIFTED: Kernel = Kernel {
     name: "arm-bitserial-counts-u8",
     summary: "Arm, bit-serial, 4 by 4 bits: counts shifted in 8-bit lanes, which wrap",
-    contract: contract(
+    contract: Contract::new(
         "products-32-counts-u8-wrap",
         Overflow::Wrap,
         Domain { lhs: Element::U4, rhs: Element::U4, results: 1, elements: ELEMENTS, pairs: &[] },

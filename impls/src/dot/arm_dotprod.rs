@@ -2,10 +2,9 @@
 //!
 //! Source: Arm Architecture Reference Manual (DDI 0487), section C7.2, UDOT (vector), SDOT (vector).
 
-use super::{Domain, Kernel, contract, form, register_steps};
-use crate::contract::Overflow;
+use super::{Domain, register_kernels, register_steps};
 use crate::element::Element;
-use crate::simd::{Portable, Register};
+use crate::simd::Register;
 
 const SOURCE: &str = "Arm Architecture Reference Manual DDI 0487, C7.2, UDOT (vector) and SDOT (vector)";
 
@@ -13,20 +12,11 @@ const fn domain(element: Element) -> Domain {
     Domain { lhs: element, rhs: element, results: 4, elements: 16, pairs: &[] }
 }
 
-pub(super) const UDOT: Kernel = Kernel {
-    name: "arm-udot",
-    summary: "Arm: udot",
-    contract: contract("products-4", Overflow::Wrap, domain(Element::U8), SOURCE),
-    portable: udot::<Portable>,
-    native: Some(form!(DOTPROD, "tiebreak_dot_arm_udot", ["udot"], udot)),
-};
-
-pub(super) const SDOT: Kernel = Kernel {
-    name: "arm-sdot",
-    summary: "Arm: sdot",
-    contract: contract("products-4", Overflow::Wrap, domain(Element::I8), SOURCE),
-    portable: sdot::<Portable>,
-    native: Some(form!(DOTPROD, "tiebreak_dot_arm_sdot", ["sdot"], sdot)),
-};
+register_kernels! {
+    UDOT by udot: "arm-udot", "Arm: udot",
+        "products-4" on domain(Element::U8), SOURCE, DOTPROD "tiebreak_dot_arm_udot" ["udot"];
+    SDOT by sdot: "arm-sdot", "Arm: sdot",
+        "products-4" on domain(Element::I8), SOURCE, DOTPROD "tiebreak_dot_arm_sdot" ["sdot"];
+}
 
 register_steps!(udot: R::udot, sdot: R::sdot);

@@ -2,38 +2,25 @@
 //!
 //! Source: RFC on int8 convolution for Arm, section Background (transform to int16, multiply and accumulate).
 
-use super::{Domain, Kernel, contract, form};
-use crate::contract::Overflow;
+use super::{Domain, register_kernels};
 use crate::element::Element;
-use crate::simd::{BYTES, LANES, Portable, Register};
+use crate::simd::{BYTES, LANES, Register};
 
-pub(super) const SMLAL: Kernel = Kernel {
-    name: "arm-smlal-int16",
-    summary: "Arm, int8 widened to int16: sxtl, sxtl2, smlal, smlal2",
-    contract: contract(
-        "products-1",
-        Overflow::Wrap,
-        Domain { lhs: Element::I8, rhs: Element::I8, results: 16, elements: 16, pairs: &[] },
-        "RFC on int8 convolution for Arm, Background",
-    ),
-    portable: smlal::<Portable>,
+const SOURCE: &str = "RFC on int8 convolution for Arm, Background";
+
+/// Returns the domain of both kernels: an accumulator for each element.
+const fn domain(element: Element) -> Domain {
+    Domain { lhs: element, rhs: element, results: 16, elements: 16, pairs: &[] }
+}
+
+register_kernels! {
     // `sxtl` and `sxtl2` are not listed, because some disassemblers print them as `sshll` by 0.
-    native: Some(form!(NEON, "tiebreak_dot_arm_smlal_int16", ["smlal", "smlal2"], smlal)),
-};
-
-pub(super) const UMLAL: Kernel = Kernel {
-    name: "arm-umlal-int16",
-    summary: "Arm, uint8 widened to int16: uxtl, uxtl2, umlal, umlal2",
-    contract: contract(
-        "products-1",
-        Overflow::Wrap,
-        Domain { lhs: Element::U8, rhs: Element::U8, results: 16, elements: 16, pairs: &[] },
-        "RFC on int8 convolution for Arm, Background",
-    ),
-    portable: umlal::<Portable>,
+    SMLAL by smlal: "arm-smlal-int16", "Arm, int8 widened to int16: sxtl, sxtl2, smlal, smlal2",
+        "products-1" on domain(Element::I8), SOURCE, NEON "tiebreak_dot_arm_smlal_int16" ["smlal", "smlal2"];
     // `uxtl` and `uxtl2` are not listed, because some disassemblers print them as `ushll` by 0.
-    native: Some(form!(NEON, "tiebreak_dot_arm_umlal_int16", ["umlal", "umlal2"], umlal)),
-};
+    UMLAL by umlal: "arm-umlal-int16", "Arm, uint8 widened to int16: uxtl, uxtl2, umlal, umlal2",
+        "products-1" on domain(Element::U8), SOURCE, NEON "tiebreak_dot_arm_umlal_int16" ["umlal", "umlal2"];
+}
 
 #[inline(always)]
 fn umlal<R: Register>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32]) {

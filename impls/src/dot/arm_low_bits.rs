@@ -8,10 +8,9 @@
 //! and arm_cpu/bitserial_conv2d.py, _intrin_popcount: and, cnt, vpadal.
 
 use super::arm_bitserial::count;
-use super::{Domain, Kernel, contract, form};
-use crate::contract::Overflow;
+use super::{Domain, Kernel, register_kernels};
 use crate::element::Element;
-use crate::simd::{BYTES, LANES, Portable, Register};
+use crate::simd::{BYTES, LANES, Register};
 
 /// Elements of a step. One plane of them fills a lane of 32 bits.
 pub(crate) const ELEMENTS: usize = 32;
@@ -29,18 +28,12 @@ macro_rules! low_bits {
             fn serial<R: Register>(acc: &[i32], a: &[u8], b: &[u8], out: &mut [i32]) {
                 steps::<R, $a, $b, $bipolar>(acc, a, b, out);
             }
-            Kernel {
-                name: $name,
-                summary: concat!("Arm, bit-serial, ", $a, " by ", $b, " bits, ", $kind, ": and, cnt, uadalp"),
-                contract: contract(
-                    $scheme,
-                    Overflow::Wrap,
-                    Domain { lhs: Element::$lhs, rhs: Element::$rhs, results: 1, elements: ELEMENTS, pairs: &[] },
-                    SOURCE,
-                ),
-                portable: serial::<Portable>,
-                native: Some(form!(NEON, $symbol, ["and", "cnt", "uadalp", "mul", "add", "addp"], serial)),
+            register_kernels! {
+                KERNEL by serial: $name, concat!("Arm, bit-serial, ", $a, " by ", $b, " bits, ", $kind, ": and, cnt, uadalp"),
+                    $scheme on Domain { lhs: Element::$lhs, rhs: Element::$rhs, results: 1, elements: ELEMENTS, pairs: &[] }, SOURCE,
+                    NEON $symbol ["and", "cnt", "uadalp", "mul", "add", "addp"];
             }
+            KERNEL
         };
     )+};
 }

@@ -3,10 +3,9 @@
 //! Source: RFC on int8 convolution for Arm, section Convolution core algorithm; apache/tvm
 //! python/tvm/topi/arm_cpu/tensor_intrin.py, gemm_4x4_int8_int8_int32.
 
-use super::{Domain, Kernel, contract, form, register_steps};
-use crate::contract::Overflow;
+use super::{Domain, register_kernels, register_steps};
 use crate::element::Element;
-use crate::simd::{Portable, Register};
+use crate::simd::Register;
 
 const SOURCE: &str =
     "RFC on int8 convolution for Arm, core algorithm; apache/tvm python/tvm/topi/arm_cpu/tensor_intrin.py";
@@ -16,21 +15,14 @@ const fn domain(element: Element) -> Domain {
     Domain { lhs: element, rhs: element, results: 4, elements: 16, pairs: &[] }
 }
 
-pub(super) const UADALP: Kernel = Kernel {
-    name: "arm-uadalp",
-    summary: "Arm: umull, uadalp, umull2, uadalp",
-    contract: contract("products-4-halves", Overflow::Wrap, domain(Element::U8), SOURCE),
-    portable: uadalp::<Portable>,
-    native: Some(form!(NEON, "tiebreak_dot_arm_uadalp", ["umull", "umull2", "uadalp"], uadalp)),
-};
-
-pub(super) const SADALP: Kernel = Kernel {
-    name: "arm-sadalp",
-    summary: "Arm: smull, sadalp, smull2, sadalp",
-    contract: contract("products-4-halves", Overflow::Wrap, domain(Element::I8), SOURCE),
-    portable: sadalp::<Portable>,
-    native: Some(form!(NEON, "tiebreak_dot_arm_sadalp", ["smull", "smull2", "sadalp"], sadalp)),
-};
+register_kernels! {
+    UADALP by uadalp: "arm-uadalp", "Arm: umull, uadalp, umull2, uadalp",
+        "products-4-halves" on domain(Element::U8), SOURCE,
+        NEON "tiebreak_dot_arm_uadalp" ["umull", "umull2", "uadalp"];
+    SADALP by sadalp: "arm-sadalp", "Arm: smull, sadalp, smull2, sadalp",
+        "products-4-halves" on domain(Element::I8), SOURCE,
+        NEON "tiebreak_dot_arm_sadalp" ["smull", "smull2", "sadalp"];
+}
 
 register_steps!(uadalp: unsigned::<R>, sadalp: signed::<R>);
 

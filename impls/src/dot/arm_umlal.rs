@@ -3,10 +3,9 @@
 //!
 //! Source: RFC on int8 convolution for Arm, the `fastmath` option of section Convolution core algorithm.
 
-use super::{Domain, Kernel, contract, form, register_steps};
-use crate::contract::Overflow;
+use super::{Domain, register_kernels, register_steps};
 use crate::element::Element;
-use crate::simd::{Portable, Register};
+use crate::simd::Register;
 
 const SOURCE: &str = "RFC on int8 convolution for Arm, core algorithm, fastmath option (umull, umlal2, uadalp)";
 
@@ -15,21 +14,14 @@ const fn domain(element: Element) -> Domain {
     Domain { lhs: element, rhs: element, results: 4, elements: 16, pairs: &[[0, 8], [2, 10], [4, 12], [6, 14]] }
 }
 
-pub(super) const UMLAL: Kernel = Kernel {
-    name: "arm-umlal-fast",
-    summary: "Arm, fast: umull, umlal2 wrapping at 16 bits, uadalp",
-    contract: contract("products-4-halves-u16-wrap", Overflow::Wrap, domain(Element::U8), SOURCE),
-    portable: umlal::<Portable>,
-    native: Some(form!(NEON, "tiebreak_dot_arm_umlal_fast", ["umull", "umlal2", "uadalp"], umlal)),
-};
-
-pub(super) const SMLAL: Kernel = Kernel {
-    name: "arm-smlal-fast",
-    summary: "Arm, fast: smull, smlal2 wrapping at 16 bits, sadalp",
-    contract: contract("products-4-halves-s16-wrap", Overflow::Wrap, domain(Element::I8), SOURCE),
-    portable: smlal::<Portable>,
-    native: Some(form!(NEON, "tiebreak_dot_arm_smlal_fast", ["smull", "smlal2", "sadalp"], smlal)),
-};
+register_kernels! {
+    UMLAL by umlal: "arm-umlal-fast", "Arm, fast: umull, umlal2 wrapping at 16 bits, uadalp",
+        "products-4-halves-u16-wrap" on domain(Element::U8), SOURCE,
+        NEON "tiebreak_dot_arm_umlal_fast" ["umull", "umlal2", "uadalp"];
+    SMLAL by smlal: "arm-smlal-fast", "Arm, fast: smull, smlal2 wrapping at 16 bits, sadalp",
+        "products-4-halves-s16-wrap" on domain(Element::I8), SOURCE,
+        NEON "tiebreak_dot_arm_smlal_fast" ["smull", "smlal2", "sadalp"];
+}
 
 register_steps!(umlal: unsigned::<R>, smlal: signed::<R>);
 

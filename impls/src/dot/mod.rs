@@ -16,7 +16,6 @@ pub(crate) mod x86_avx2;
 mod x86_avx512;
 mod x86_vnni;
 
-use crate::contract::{Contract, Overflow, Promise};
 use crate::element::Element;
 use crate::execute::packed;
 use crate::job_error::JobError;
@@ -71,8 +70,6 @@ pub type Run = fn(&[i32], &[u8], &[u8], &mut [i32]);
 /// A dot-product step under test.
 pub type Kernel = kernel::Kernel<Run, Domain>;
 
-lookups!();
-
 /// Dot-product steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dot {}
@@ -107,66 +104,21 @@ impl TensorOperation for Dot {
     }
 }
 
-static KERNELS: &[Kernel] = &[
-    arm_uadalp::UADALP,
-    arm_uadalp::SADALP,
-    arm_umlal::UMLAL,
-    arm_umlal::SMLAL,
-    arm_int16::SMLAL,
-    arm_int16::UMLAL,
-    arm_dotprod::UDOT,
-    arm_dotprod::SDOT,
-    arm_i8mm::UMMLA,
-    arm_i8mm::SMMLA,
-    arm_bitserial::BITSERIAL,
-    arm_bitserial::SIGNED,
-    arm_low_bits::A1W1,
-    arm_low_bits::A1W2,
-    arm_low_bits::A1W3,
-    arm_low_bits::A1W4,
-    arm_low_bits::A2W1,
-    arm_low_bits::A2W2,
-    arm_low_bits::A2W3,
-    arm_low_bits::A2W4,
-    arm_low_bits::A3W1,
-    arm_low_bits::A3W2,
-    arm_low_bits::A3W3,
-    arm_low_bits::A3W4,
-    arm_low_bits::A4W1,
-    arm_low_bits::A4W2,
-    arm_low_bits::A4W3,
-    arm_low_bits::A4W4,
-    arm_low_bits::A1W1_BIPOLAR,
-    arm_low_bits::A1W2_BIPOLAR,
-    arm_low_bits::A1W3_BIPOLAR,
-    arm_low_bits::A1W4_BIPOLAR,
-    arm_low_bits::A2W1_BIPOLAR,
-    arm_low_bits::A2W2_BIPOLAR,
-    arm_low_bits::A2W3_BIPOLAR,
-    arm_low_bits::A2W4_BIPOLAR,
-    arm_low_bits::A3W1_BIPOLAR,
-    arm_low_bits::A3W2_BIPOLAR,
-    arm_low_bits::A3W3_BIPOLAR,
-    arm_low_bits::A3W4_BIPOLAR,
-    arm_low_bits::A4W1_BIPOLAR,
-    arm_low_bits::A4W2_BIPOLAR,
-    arm_low_bits::A4W3_BIPOLAR,
-    arm_low_bits::A4W4_BIPOLAR,
-    arm_counts_u8::SHIFTED,
-    x86_avx2::MADDUBS,
-    x86_avx2::MADD,
-    x86_vnni::VNNI,
-    x86_vnni::SATURATING,
-    x86_avx512::MADDUBS,
-    x86_avx512::VNNI,
-    nvidia_dp4a::S8,
-    nvidia_dp4a::U8,
-    nvidia_dp4a::MIXED,
-];
-
-/// Returns a contract without deviations.
-const fn contract(scheme: &'static str, overflow: Overflow, domain: Domain, source: &'static str) -> Contract<Domain> {
-    Contract { promise: Promise { scheme, overflow }, domain, deviations: &[], source }
+lookups! {
+    arm_uadalp: UADALP SADALP;
+    arm_umlal: UMLAL SMLAL;
+    arm_int16: SMLAL UMLAL;
+    arm_dotprod: UDOT SDOT;
+    arm_i8mm: UMMLA SMMLA;
+    arm_bitserial: BITSERIAL SIGNED;
+    arm_low_bits: A1W1 A1W2 A1W3 A1W4 A2W1 A2W2 A2W3 A2W4 A3W1 A3W2 A3W3 A3W4 A4W1 A4W2 A4W3 A4W4 A1W1_BIPOLAR
+        A1W2_BIPOLAR A1W3_BIPOLAR A1W4_BIPOLAR A2W1_BIPOLAR A2W2_BIPOLAR A2W3_BIPOLAR A2W4_BIPOLAR A3W1_BIPOLAR
+        A3W2_BIPOLAR A3W3_BIPOLAR A3W4_BIPOLAR A4W1_BIPOLAR A4W2_BIPOLAR A4W3_BIPOLAR A4W4_BIPOLAR;
+    arm_counts_u8: SHIFTED;
+    x86_avx2: MADDUBS MADD;
+    x86_vnni: VNNI SATURATING;
+    x86_avx512: MADDUBS VNNI;
+    nvidia_dp4a: S8 U8 MIXED;
 }
 
 /// Applies `step(accumulators, a, b)` to each group of four accumulators, with 16 bytes of each operand.
@@ -224,6 +176,22 @@ macro_rules! form {
     };
 }
 use form;
+
+/// Defines kernels on [`Register`], one on each row: constant, generic function, name, summary, scheme, domain, source, and the native form's
+/// instruction set, symbol and instructions.
+macro_rules! register_kernels {
+    ($($constant:ident by $run:ident: $name:literal, $summary:expr, $scheme:literal on $domain:expr, $source:expr,
+       $isa:ident $symbol:literal $instructions:tt;)+) => {$(
+        pub(super) const $constant: $crate::dot::Kernel = $crate::dot::Kernel {
+            name: $name,
+            summary: $summary,
+            contract: $crate::contract::Contract::new($scheme, $crate::contract::Overflow::Wrap, $domain, $source),
+            portable: $run::<$crate::simd::Portable>,
+            native: Some($crate::dot::form!($isa, $symbol, $instructions, $run)),
+        };
+    )+};
+}
+use register_kernels;
 
 /// Builds the native form of a step that is generic over [`Wide`].
 macro_rules! wide_form {

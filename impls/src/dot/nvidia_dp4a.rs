@@ -3,23 +3,14 @@
 //!
 //! Source: PTX ISA, section Integer Arithmetic Instructions: dp4a.
 
-use super::{Domain, Kernel, contract};
-use crate::contract::Overflow;
+use super::{Domain, Kernel};
+use crate::contract::{Overflow, Promise};
 use crate::element::Element;
 
 const fn kernel(name: &'static str, summary: &'static str, lhs: Element, rhs: Element, run: super::Run) -> Kernel {
-    Kernel {
-        name,
-        summary,
-        contract: contract(
-            "products-4",
-            Overflow::Wrap,
-            Domain { lhs, rhs, results: 1, elements: 4, pairs: &[] },
-            "PTX ISA, Integer Arithmetic Instructions, dp4a",
-        ),
-        portable: run,
-        native: None,
-    }
+    let promise = Promise { scheme: "products-4", overflow: Overflow::Wrap };
+    let domain = Domain { lhs, rhs, results: 1, elements: 4, pairs: &[] };
+    Kernel::scalar(name, summary, promise, domain, "PTX ISA, Integer Arithmetic Instructions, dp4a", run)
 }
 
 pub(super) const S8: Kernel =

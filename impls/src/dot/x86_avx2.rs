@@ -3,15 +3,15 @@
 //! Source: Intel SDM volume 2, PMADDUBSW, PMADDWD; int8 code generation for backends; apache/tvm
 //! python/tvm/topi/x86/tensor_intrin.py, dot_16x1x16_uint8_int8_int32_skylake.
 
-use super::{Domain, Kernel, contract, wide_form, wide_steps};
-use crate::contract::Overflow;
+use super::{Domain, Kernel, wide_form, wide_steps};
+use crate::contract::{Contract, Overflow};
 use crate::element::Element;
 use crate::simd::{PortableWide, WIDE_LANES, Wide};
 
 pub(super) const MADDUBS: Kernel = Kernel {
     name: "x86-maddubs",
     summary: "x86: vpmaddubsw saturating at 16 bits, vpmaddwd by ones, vpaddd",
-    contract: contract(
+    contract: Contract::new(
         "products-4-s16-saturate",
         Overflow::Wrap,
         Domain {
@@ -30,7 +30,7 @@ pub(super) const MADDUBS: Kernel = Kernel {
 pub(super) const MADD: Kernel = Kernel {
     name: "x86-madd",
     summary: "x86 on int16: vpmaddwd, vpaddd",
-    contract: contract(
+    contract: Contract::new(
         "products-2",
         Overflow::Wrap,
         Domain { lhs: Element::I16, rhs: Element::I16, results: WIDE_LANES, elements: 16, pairs: &[] },

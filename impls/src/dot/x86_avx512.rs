@@ -3,8 +3,8 @@
 //! Source: Intel SDM volume 2, PMADDUBSW, PMADDWD, VPDPBUSD; apache/tvm python/tvm/topi/x86/tensor_intrin.py, dot_16x1x16_uint8_int8_int32_skylake and
 //! _cascadelake.
 
-use super::{Domain, Kernel, contract, x86_avx2, x86_vnni};
-use crate::contract::Overflow;
+use super::{Domain, Kernel, x86_avx2, x86_vnni};
+use crate::contract::{Contract, Overflow};
 use crate::element::Element;
 use crate::simd::PortableWide;
 use crate::simd::form::avx512_form;
@@ -18,7 +18,7 @@ const RESULTS: usize = 16;
 pub(super) const MADDUBS: Kernel = Kernel {
     name: "x86-maddubs-512",
     summary: "x86 on 512 bits: vpmaddubsw saturating at 16 bits, vpmaddwd by ones, vpaddd",
-    contract: contract(
+    contract: Contract::new(
         "products-4-s16-saturate",
         Overflow::Wrap,
         Domain {
@@ -78,7 +78,7 @@ pub(super) const MADDUBS: Kernel = Kernel {
 pub(super) const VNNI: Kernel = Kernel {
     name: "x86-vnni-512",
     summary: "x86 on 512 bits: vpdpbusd",
-    contract: contract(
+    contract: Contract::new(
         "products-4",
         Overflow::Wrap,
         Domain { lhs: Element::U8, rhs: Element::I8, results: 16, elements: 64, pairs: &[] },

@@ -2,8 +2,8 @@
 //!
 //! Source: Intel SDM volume 2, VPDPBUSD, VPDPBUSDS; int8 code generation for backends.
 
-use super::{Domain, Kernel, contract, wide_form, wide_steps};
-use crate::contract::Overflow;
+use super::{Domain, Kernel, wide_form, wide_steps};
+use crate::contract::{Contract, Overflow};
 use crate::element::Element;
 use crate::simd::{PortableWide, WIDE_LANES, Wide};
 
@@ -14,7 +14,7 @@ const DOMAIN: Domain = Domain { lhs: Element::U8, rhs: Element::I8, results: WID
 pub(super) const VNNI: Kernel = Kernel {
     name: "x86-vnni",
     summary: "x86: vpdpbusd",
-    contract: contract("products-4", Overflow::Wrap, DOMAIN, SOURCE),
+    contract: Contract::new("products-4", Overflow::Wrap, DOMAIN, SOURCE),
     portable: dpbusd::<PortableWide>,
     native: Some(wide_form!(VNNI, "tiebreak_dot_x86_vnni", ["vpdpbusd"], dpbusd)),
 };
@@ -22,7 +22,7 @@ pub(super) const VNNI: Kernel = Kernel {
 pub(super) const SATURATING: Kernel = Kernel {
     name: "x86-vnni-saturating",
     summary: "x86: vpdpbusds, saturating at 32 bits",
-    contract: contract("products-4", Overflow::Saturate, DOMAIN, SOURCE),
+    contract: Contract::new("products-4", Overflow::Saturate, DOMAIN, SOURCE),
     portable: dpbusds::<PortableWide>,
     native: Some(wide_form!(VNNI, "tiebreak_dot_x86_vnni_saturating", ["vpdpbusds"], dpbusds)),
 };

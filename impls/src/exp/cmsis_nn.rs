@@ -5,39 +5,25 @@
 use super::gemmlowp::{EIGHTH, FACTORS, PROMISE, THIRD};
 use super::vector::vector;
 use super::{Domain, Kernel, each};
-use crate::contract::Contract;
+use crate::kernel::scalar;
 use crate::simd::{Portable, Vector, every_lane};
 
 const DOMAIN: Domain = Domain { integer_bits: INTEGER_BITS..=INTEGER_BITS };
 const INTEGER_BITS: i32 = 5;
 
 /// Scalar code.
-pub(super) const SCALAR: Kernel = Kernel {
-    name: "arm-exp",
-    summary: "CMSIS-NN arm_nn_exp_on_negative_values, five integer bits",
-    contract: Contract {
-        promise: PROMISE,
-        domain: DOMAIN,
-        deviations: &[],
-        source: "ARM-software/CMSIS-NN Include/arm_nnsupportfunctions.h arm_nn_exp_on_negative_values",
-    },
-    portable: |_, x, out| each(x, out, exponential),
-    native: None,
-};
+pub(super) const SCALAR: Kernel = scalar!(
+    "arm-exp", "CMSIS-NN arm_nn_exp_on_negative_values, five integer bits",
+    PROMISE on DOMAIN, from "ARM-software/CMSIS-NN Include/arm_nnsupportfunctions.h arm_nn_exp_on_negative_values",
+    |_, x, out| each(x, out, exponential)
+);
 
 /// Kernel for MVE. Its instructions `vqrdmulh` and `vrshl`, and the fixup before `vrshl`, are modelled.
-pub(super) const MVE: Kernel = Kernel {
-    name: "arm-exp-mve",
-    summary: "CMSIS-NN arm_exp_on_negative_values_mve_32x4, five integer bits",
-    contract: Contract {
-        promise: PROMISE,
-        domain: DOMAIN,
-        deviations: &[],
-        source: "ARM-software/CMSIS-NN Include/arm_nnsupportfunctions.h arm_exp_on_negative_values_mve_32x4",
-    },
-    portable: |_, x, out| every_lane::<Portable, ()>(x, out, (), |(), x| lanes(x)),
-    native: None,
-};
+pub(super) const MVE: Kernel = scalar!(
+    "arm-exp-mve", "CMSIS-NN arm_exp_on_negative_values_mve_32x4, five integer bits",
+    PROMISE on DOMAIN, from "ARM-software/CMSIS-NN Include/arm_nnsupportfunctions.h arm_exp_on_negative_values_mve_32x4",
+    |_, x, out| every_lane::<Portable, ()>(x, out, (), |(), x| lanes(x))
+);
 
 #[inline(always)]
 fn lanes<V: Vector>(x: V) -> V {

@@ -7,7 +7,8 @@ use super::vector::vector;
 use super::{Domain, Kernel, Params, Run, each};
 use crate::contract::{Contract, Overflow, Promise};
 use crate::fpm::gemmlowp::{rounding_divide_by_pot, saturating_rounding_doubling_high_mul as mul};
-use crate::simd::form::neon_form;
+use crate::kernel::scalar;
+use crate::simd::form::params_form;
 use crate::simd::{Portable, Vector, strip_mine};
 
 pub(super) const PROMISE: Promise = Promise { scheme: "gemmlowp", overflow: Overflow::OutOfDomain };
@@ -23,18 +24,11 @@ pub(crate) const THIRD: i32 = 715_827_883;
 pub(crate) const FACTORS: [i32; 7] = [1_672_461_947, 1_302_514_674, 790_015_084, 290_630_308, 39_332_535, 720_401, 242];
 
 /// Scalar code of `fixedpoint.h`.
-pub(super) const SCALAR: Kernel = Kernel {
-    name: "gemmlowp-exp",
-    summary: "gemmlowp exp_on_negative_values: a polynomial on a quarter, and a barrel shifter of products",
-    contract: Contract {
-        promise: PROMISE,
-        domain: DOMAIN,
-        deviations: &[],
-        source: "google/gemmlowp fixedpoint/fixedpoint.h exp_on_negative_values",
-    },
-    portable: |params, x, out| each(x, out, |x| exponential(x, params.integer_bits)),
-    native: None,
-};
+pub(super) const SCALAR: Kernel = scalar!(
+    "gemmlowp-exp", "gemmlowp exp_on_negative_values: a polynomial on a quarter, and a barrel shifter of products",
+    PROMISE on DOMAIN, from "google/gemmlowp fixedpoint/fixedpoint.h exp_on_negative_values",
+    |params, x, out| each(x, out, |x| exponential(x, params.integer_bits))
+);
 
 /// Code on four lanes. The remaining elements go through the scalar form.
 pub(super) const NEON: Kernel = Kernel {
@@ -47,13 +41,9 @@ pub(super) const NEON: Kernel = Kernel {
         source: "google/gemmlowp fixedpoint/fixedpoint_neon.h; fixedpoint/fixedpoint.h exp_on_negative_values",
     },
     portable: lanes::<Portable>,
-    native: Some(neon_form!(
-        NEON,
-        "tiebreak_exp_gemmlowp_neon",
-        ["sqrdmulh", "srshl", "sqadd", "and", "sshr", "add"],
-        Run,
-        lanes::<Neon>(params: &Params, x: &[i32], out: &mut [i32])
-    )),
+    native: Some(
+        params_form!("tiebreak_exp_gemmlowp_neon", ["sqrdmulh", "srshl", "sqadd", "and", "sshr", "add"], lanes(x: i32)),
+    ),
 };
 
 #[inline(always)]

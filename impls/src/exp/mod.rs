@@ -47,8 +47,6 @@ pub type Run = fn(&Params, &[i32], &mut [i32]);
 /// An exponential under test.
 pub type Kernel = kernel::Kernel<Run, Domain>;
 
-lookups!();
-
 /// Fixed-point exponential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exp {}
@@ -70,7 +68,10 @@ impl TensorOperation for Exp {
     }
 }
 
-static KERNELS: &[Kernel] = &[gemmlowp::SCALAR, gemmlowp::NEON, cmsis_nn::SCALAR, cmsis_nn::MVE];
+lookups! {
+    gemmlowp: SCALAR NEON;
+    cmsis_nn: SCALAR MVE;
+}
 
 /// Applies `f` to every element.
 #[inline(always)]

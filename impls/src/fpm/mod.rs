@@ -23,7 +23,7 @@ use crate::execute::{Lengths, check_len, guard};
 use crate::job_error::JobError;
 use crate::kernel;
 use crate::mutants::tensor::Mutant;
-use crate::operation::{Call, Operation, TensorOperation, consecutive};
+use crate::operation::{Call, Operation, TensorOperation, consecutive, lookups};
 use crate::protocol::Job;
 use crate::shape::{self, ShapeError, Sizes, broken};
 use crate::{Form, mutants};
@@ -65,16 +65,6 @@ pub type Run = fn(&Params, &[i32], &mut [i32]);
 
 /// Fixed point multiply under test, with its contract.
 pub type Kernel = kernel::Kernel<Run, Domain>;
-
-/// Returns every kernel, in the order of reports.
-pub fn kernels() -> &'static [Kernel] {
-    KERNELS
-}
-
-/// Returns the kernel with that name; `None` for a mutant.
-pub fn find(name: &str) -> Option<&'static Kernel> {
-    KERNELS.iter().find(|kernel| kernel.name == name)
-}
 
 /// Fixed point multiply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -176,28 +166,17 @@ impl TensorOperation for FpmTensor {
     }
 }
 
-static KERNELS: &[Kernel] = &[
-    tvm_relay::RELAY,
-    tvm_relay::PER_CHANNEL,
-    tvm_relay::TO_NEAREST,
-    tvm_qmuls::QMULS,
-    tvm_neon::RFC,
-    tvm_neon::FIXUP,
-    gemmlowp::SCALAR,
-    gemmlowp::NEON,
-    tflite::DOUBLE,
-    tflite::SINGLE,
-    tflite::REDUCED,
-    cmsis_nn::DOUBLE,
-    cmsis_nn::SINGLE,
-    cmsis_nn::MVE_SINGLE,
-    xnnpack::RNDNU_SCALAR,
-    xnnpack::RNDNU_NEON,
-    tosa::APPLY_SCALE_32_SINGLE,
-    tosa::APPLY_SCALE_32_DOUBLE,
-    mlir::APPLY_SCALE_SINGLE,
-    mlir::APPLY_SCALE_DOUBLE,
-];
+lookups! {
+    tvm_relay: RELAY PER_CHANNEL TO_NEAREST;
+    tvm_qmuls: QMULS;
+    tvm_neon: RFC FIXUP;
+    gemmlowp: SCALAR NEON;
+    tflite: DOUBLE SINGLE REDUCED;
+    cmsis_nn: DOUBLE SINGLE MVE_SINGLE;
+    xnnpack: RNDNU_SCALAR RNDNU_NEON;
+    tosa: APPLY_SCALE_32_SINGLE APPLY_SCALE_32_DOUBLE;
+    mlir: APPLY_SCALE_SINGLE APPLY_SCALE_DOUBLE;
+}
 
 /// Applies `f` to every element.
 #[inline(always)]

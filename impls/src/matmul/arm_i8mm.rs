@@ -5,30 +5,18 @@
 //! gemm_acc_2x2_int8_int8_int32.
 
 use super::micro::{BLOCK, rows};
-use super::{Domain, Kernel, contract, form, portable};
-use crate::element::Element;
-use crate::simd::{LANES, Portable, Register};
+use super::register_kernels;
+use crate::simd::{LANES, Register};
 
 const SOURCE: &str =
     "apache/tvm python/tvm/topi/arm_cpu/tensor_intrin.py; Arm ARM DDI 0487, C7.2, UMMLA and SMMLA (vector)";
 
-/// Unsigned elements.
-pub(crate) const UMMLA: Kernel = Kernel {
-    name: "arm-ummla",
-    summary: "Arm GEMM with the matrix-multiply extension, unsigned: zip1, zip2, ummla",
-    contract: contract("exact", Domain::all(Element::U8, Element::U8), SOURCE),
-    portable: portable!(U8, U8, ummla::<Portable>),
-    native: Some(form!(I8MM, "tiebreak_matmul_arm_ummla", ["zip1", "zip2", "ummla"], U8, U8, ummla)),
-};
-
-/// Signed elements.
-pub(crate) const SMMLA: Kernel = Kernel {
-    name: "arm-smmla",
-    summary: "Arm GEMM with the matrix-multiply extension, signed: zip1, zip2, smmla",
-    contract: contract("exact", Domain::all(Element::I8, Element::I8), SOURCE),
-    portable: portable!(I8, I8, smmla::<Portable>),
-    native: Some(form!(I8MM, "tiebreak_matmul_arm_smmla", ["zip1", "zip2", "smmla"], I8, I8, smmla)),
-};
+register_kernels! {
+    UMMLA by ummla: "arm-ummla", "Arm GEMM with the matrix-multiply extension, unsigned: zip1, zip2, ummla",
+        U8 "exact", SOURCE, I8MM "tiebreak_matmul_arm_ummla" ["zip1", "zip2", "ummla"];
+    SMMLA by smmla: "arm-smmla", "Arm GEMM with the matrix-multiply extension, signed: zip1, zip2, smmla",
+        I8 "exact", SOURCE, I8MM "tiebreak_matmul_arm_smmla" ["zip1", "zip2", "smmla"];
+}
 
 #[inline(always)]
 fn ummla<R: Register>(depth_blocks: usize, a: &[u8], b: &[u8], c: &mut [i32; 16]) {

@@ -2,37 +2,19 @@
 //!
 //! Source: RFC on int8 convolution for Arm, section Background: the schedule that preceded the one of the RFC.
 
-use super::{Domain, Kernel, contract, form, micro, portable};
-use crate::element::Element;
-use crate::simd::{Portable, Register};
+use super::{micro, register_kernels};
+use crate::simd::Register;
 
-/// Signed elements.
-pub(crate) const SMLAL: Kernel = Kernel {
-    name: "arm-smlal-int16",
-    summary: "Arm GEMM on int8 widened to int16: sxtl, sxtl2, smlal, smlal2, addp",
-    contract: contract(
-        "exact",
-        Domain::all(Element::I8, Element::I8),
-        "RFC on int8 convolution for Arm, Background; apache/tvm python/tvm/topi/arm_cpu/conv2d_spatial_pack.py",
-    ),
-    portable: portable!(I8, I8, smlal::<Portable>),
+register_kernels! {
     // `sxtl` and `sxtl2` are not listed, because some disassemblers print them as `sshll` by 0.
-    native: Some(form!(NEON, "tiebreak_matmul_arm_smlal_int16", ["smlal", "smlal2", "addp"], I8, I8, smlal)),
-};
-
-/// Unsigned elements.
-pub(crate) const UMLAL: Kernel = Kernel {
-    name: "arm-umlal-int16",
-    summary: "Arm GEMM on uint8 widened to int16: uxtl, uxtl2, umlal, umlal2, addp",
-    contract: contract(
-        "exact",
-        Domain::all(Element::U8, Element::U8),
-        "RFC on int8 convolution for Arm, Background; apache/tvm python/tvm/topi/arm_cpu/conv2d_spatial_pack.py",
-    ),
-    portable: portable!(U8, U8, umlal::<Portable>),
+    SMLAL by smlal: "arm-smlal-int16", "Arm GEMM on int8 widened to int16: sxtl, sxtl2, smlal, smlal2, addp",
+        I8 "exact", "RFC on int8 convolution for Arm, Background; apache/tvm python/tvm/topi/arm_cpu/conv2d_spatial_pack.py",
+        NEON "tiebreak_matmul_arm_smlal_int16" ["smlal", "smlal2", "addp"];
     // `uxtl` and `uxtl2` are not listed, because some disassemblers print them as `ushll` by 0.
-    native: Some(form!(NEON, "tiebreak_matmul_arm_umlal_int16", ["umlal", "umlal2", "addp"], U8, U8, umlal)),
-};
+    UMLAL by umlal: "arm-umlal-int16", "Arm GEMM on uint8 widened to int16: uxtl, uxtl2, umlal, umlal2, addp",
+        U8 "exact", "RFC on int8 convolution for Arm, Background; apache/tvm python/tvm/topi/arm_cpu/conv2d_spatial_pack.py",
+        NEON "tiebreak_matmul_arm_umlal_int16" ["umlal", "umlal2", "addp"];
+}
 
 #[inline(always)]
 fn umlal<R: Register>(depth_blocks: usize, a: &[u8], b: &[u8], c: &mut [i32; 16]) {

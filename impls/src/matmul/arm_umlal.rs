@@ -6,29 +6,17 @@
 //!
 //! Source: RFC on int8 convolution for Arm, the `fastmath` option of section Convolution core algorithm.
 
-use super::{Domain, Kernel, contract, form, micro::row_kernels, portable};
+use super::{micro::row_kernels, register_kernels};
 use crate::dot::arm_umlal::{signed, unsigned};
-use crate::element::Element;
-use crate::simd::{Portable, Register};
+use crate::simd::Register;
 
 const SOURCE: &str = "RFC on int8 convolution for Arm, core algorithm, fastmath option (umull, umlal2, uadalp)";
 
-/// Unsigned elements.
-pub(crate) const UMLAL: Kernel = Kernel {
-    name: "arm-umlal-fast",
-    summary: "Arm GEMM of the RFC, unsigned fastmath: umull, umlal2 wrapping at 16 bits, uadalp, addp",
-    contract: contract("pairs-u16-wrap", Domain::all(Element::U8, Element::U8), SOURCE),
-    portable: portable!(U8, U8, umlal::<Portable>),
-    native: Some(form!(NEON, "tiebreak_matmul_arm_umlal_fast", ["umull", "umlal2", "uadalp", "addp"], U8, U8, umlal)),
-};
-
-/// Signed elements.
-pub(crate) const SMLAL: Kernel = Kernel {
-    name: "arm-smlal-fast",
-    summary: "Arm GEMM of the RFC, signed fastmath: smull, smlal2 wrapping at 16 bits, sadalp, addp",
-    contract: contract("pairs-s16-wrap", Domain::all(Element::I8, Element::I8), SOURCE),
-    portable: portable!(I8, I8, smlal::<Portable>),
-    native: Some(form!(NEON, "tiebreak_matmul_arm_smlal_fast", ["smull", "smlal2", "sadalp", "addp"], I8, I8, smlal)),
-};
+register_kernels! {
+    UMLAL by umlal: "arm-umlal-fast", "Arm GEMM of the RFC, unsigned fastmath: umull, umlal2 wrapping at 16 bits, uadalp, addp",
+        U8 "pairs-u16-wrap", SOURCE, NEON "tiebreak_matmul_arm_umlal_fast" ["umull", "umlal2", "uadalp", "addp"];
+    SMLAL by smlal: "arm-smlal-fast", "Arm GEMM of the RFC, signed fastmath: smull, smlal2 wrapping at 16 bits, sadalp, addp",
+        I8 "pairs-s16-wrap", SOURCE, NEON "tiebreak_matmul_arm_smlal_fast" ["smull", "smlal2", "sadalp", "addp"];
+}
 
 row_kernels!(umlal: unsigned::<R>, smlal: signed::<R>);

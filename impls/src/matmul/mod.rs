@@ -101,8 +101,6 @@ pub type Run = fn(&Params, &[u8], &[u8], &mut [i32]);
 /// A matrix multiplication under test.
 pub type Kernel = kernel::Kernel<Run, Domain>;
 
-lookups!();
-
 /// Integer matrix products with offsets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Matmul {}
@@ -121,32 +119,22 @@ impl TensorOperation for Matmul {
     }
 }
 
-static KERNELS: &[Kernel] = &[
-    arm_uadalp::UADALP,
-    arm_uadalp::SADALP,
-    arm_uadalp_8x4::UADALP,
-    arm_umlal::UMLAL,
-    arm_umlal::SMLAL,
-    arm_int16::SMLAL,
-    arm_int16::UMLAL,
-    arm_offsets::IN_LOOP,
-    arm_offsets::IN_BLOCKS,
-    arm_dotprod::UDOT,
-    arm_dotprod::SDOT,
-    arm_udot_12x4::UDOT,
-    arm_i8mm::UMMLA,
-    arm_i8mm::SMMLA,
-    arm_bitserial::BITSERIAL,
-    x86_avx2::MADDUBS,
-    x86_avx2::MADD,
-    x86_vnni::VNNI,
-    x86_vnni::SATURATING,
-    nvidia_dp4a::S8,
-    nvidia_dp4a::U8,
-    nvidia_dp4a::MIXED,
-    tvm_int16::I8,
-    gemmlowp::REFERENCE,
-];
+lookups! {
+    arm_uadalp: UADALP SADALP;
+    arm_uadalp_8x4: UADALP;
+    arm_umlal: UMLAL SMLAL;
+    arm_int16: SMLAL UMLAL;
+    arm_offsets: IN_LOOP IN_BLOCKS;
+    arm_dotprod: UDOT SDOT;
+    arm_udot_12x4: UDOT;
+    arm_i8mm: UMMLA SMMLA;
+    arm_bitserial: BITSERIAL;
+    x86_avx2: MADDUBS MADD;
+    x86_vnni: VNNI SATURATING;
+    nvidia_dp4a: S8 U8 MIXED;
+    tvm_int16: I8;
+    gemmlowp: REFERENCE;
+}
 
 /// Returns a contract without deviations. A result beyond int32 wraps, as sums in 32-bit lanes do.
 const fn contract(scheme: &'static str, domain: Domain, source: &'static str) -> Contract<Domain> {
@@ -185,6 +173,25 @@ macro_rules! form {
     };
 }
 use form;
+
+/// Defines kernels on [`crate::simd::Register`], one on each row: constant, generic micro-kernel, name, summary, type of both operands, scheme,
+/// source, and the native form's instruction set, symbol and instructions.
+macro_rules! register_kernels {
+    ($($constant:ident by $run:ident: $name:literal, $summary:literal, $element:ident $scheme:literal, $source:expr,
+       $isa:ident $symbol:literal $instructions:tt;)+) => {$(
+        pub(crate) const $constant: $crate::matmul::Kernel = $crate::matmul::Kernel {
+            name: $name,
+            summary: $summary,
+            contract: {
+                use $crate::element::Element;
+                $crate::matmul::contract($scheme, $crate::matmul::Domain::all(Element::$element, Element::$element), $source)
+            },
+            portable: $crate::matmul::portable!($element, $element, $run::<$crate::simd::Portable>),
+            native: Some($crate::matmul::form!($isa, $symbol, $instructions, $element, $element, $run)),
+        };
+    )+};
+}
+use register_kernels;
 
 /// Builds the native form of a micro-kernel that is generic over [`crate::simd::Wide`], on elements of the byte type given.
 macro_rules! wide_form {

@@ -5,38 +5,30 @@
 
 use super::blocks::{DEPTH, ROWS};
 use super::micro::BLOCK;
-use super::{Domain, Kernel, contract, portable};
+use super::{Domain, Kernel, portable};
 use crate::dot::nvidia_dp4a::{dp4a_mixed, dp4a_s8, dp4a_u8};
 use crate::element::Element;
+use crate::kernel::scalar;
 
 const SOURCE: &str = "PTX ISA, Integer Arithmetic Instructions, dp4a; apache/tvm python/tvm/topi/cuda/tensor_intrin.py";
 
 /// Both operands signed.
-pub(crate) const S8: Kernel = Kernel {
-    name: "nvidia-dp4a-s8",
-    summary: "NVIDIA GEMM by dp4a.s32.s32, model",
-    contract: contract("exact", Domain::all(Element::I8, Element::I8), SOURCE),
-    portable: portable!(I8, I8, |depth_blocks, a, b, c| by_quads(depth_blocks, a, b, c, dp4a_s8)),
-    native: None,
-};
+pub(crate) const S8: Kernel = scalar!(
+    "nvidia-dp4a-s8", "NVIDIA GEMM by dp4a.s32.s32, model", "exact" Wrap on Domain::all(Element::I8, Element::I8), from SOURCE,
+    portable!(I8, I8, |depth_blocks, a, b, c| by_quads(depth_blocks, a, b, c, dp4a_s8))
+);
 
 /// Both operands unsigned.
-pub(crate) const U8: Kernel = Kernel {
-    name: "nvidia-dp4a-u8",
-    summary: "NVIDIA GEMM by dp4a.u32.u32, model",
-    contract: contract("exact", Domain::all(Element::U8, Element::U8), SOURCE),
-    portable: portable!(U8, U8, |depth_blocks, a, b, c| by_quads(depth_blocks, a, b, c, dp4a_u8)),
-    native: None,
-};
+pub(crate) const U8: Kernel = scalar!(
+    "nvidia-dp4a-u8", "NVIDIA GEMM by dp4a.u32.u32, model", "exact" Wrap on Domain::all(Element::U8, Element::U8), from SOURCE,
+    portable!(U8, U8, |depth_blocks, a, b, c| by_quads(depth_blocks, a, b, c, dp4a_u8))
+);
 
 /// Unsigned lhs, signed rhs.
-pub(crate) const MIXED: Kernel = Kernel {
-    name: "nvidia-dp4a-mixed",
-    summary: "NVIDIA GEMM by dp4a.u32.s32, model",
-    contract: contract("exact", Domain::all(Element::U8, Element::I8), SOURCE),
-    portable: portable!(U8, I8, |depth_blocks, a, b, c| by_quads(depth_blocks, a, b, c, dp4a_mixed)),
-    native: None,
-};
+pub(crate) const MIXED: Kernel = scalar!(
+    "nvidia-dp4a-mixed", "NVIDIA GEMM by dp4a.u32.s32, model", "exact" Wrap on Domain::all(Element::U8, Element::I8), from SOURCE,
+    portable!(U8, I8, |depth_blocks, a, b, c| by_quads(depth_blocks, a, b, c, dp4a_mixed))
+);
 
 #[inline(always)]
 fn by_quads(

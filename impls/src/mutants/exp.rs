@@ -1,6 +1,6 @@
 //! Exponentials that round products differently, lose a factor, a clamp or the special case of 0, or take the input for another format.
 
-use super::tensor::{Mutant, mutant};
+use super::tensor::{Mutant, mutants};
 use crate::exp::gemmlowp::{DOMAIN, FACTORS, exponential, polynomial};
 use crate::exp::{Domain, Run, each};
 use crate::fpm::gemmlowp::saturating_rounding_doubling_high_mul as mul;
@@ -54,38 +54,26 @@ fn floored_polynomial(a: i32) -> i32 {
     EIGHTH + floored(EIGHTH, x + inner)
 }
 
-pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
-    mutant!(
-        "mutant-exp-truncating-products", "directed-rounding", "high products are not rounded: vqdmulh for vqrdmulh",
-        claims "gemmlowp" OutOfDomain on DOMAIN,
-        from "of our own: vqdmulh in vector code where vqrdmulh is meant",
+pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = mutants![
+    "mutant-exp-truncating-products", "directed-rounding", "high products are not rounded: vqdmulh for vqrdmulh",
+        claims "gemmlowp" OutOfDomain on DOMAIN, from "of our own: vqdmulh in vector code where vqrdmulh is meant",
         |params, x, out| {
             let kept = Kept { high: floored, polynomial: floored_polynomial, ..KEPT };
             each(x, out, |x| kept.at(x, params.integer_bits));
-        }
-    ),
-    mutant!(
-        "mutant-exp-no-clamp", "missing-saturation", "inputs below -32 are not 0: their exponent is taken modulo 32",
+        };
+    "mutant-exp-no-clamp", "missing-saturation", "inputs below -32 are not 0: their exponent is taken modulo 32",
         claims "gemmlowp" OutOfDomain on DOMAIN,
         from "google/gemmlowp fixedpoint/fixedpoint.h: the branch for more than five integer bits left out, as in CMSIS-NN's form",
-        |params, x, out| each(x, out, |x| Kept { clamp: false, ..KEPT }.at(x, params.integer_bits))
-    ),
-    mutant!(
-        "mutant-exp-zero-is-not-one", "special-value", "the case of 0 is left out: 0 lies a quarter below the least input",
+        |params, x, out| each(x, out, |x| Kept { clamp: false, ..KEPT }.at(x, params.integer_bits));
+    "mutant-exp-zero-is-not-one", "special-value", "the case of 0 is left out: 0 lies a quarter below the least input",
         claims "gemmlowp" OutOfDomain on DOMAIN,
         from "google/gemmlowp fixedpoint/fixedpoint.h: the last line, SelectUsingMask(MaskIfZero(a), ..), left out",
-        |params, x, out| each(x, out, |x| Kept { one: false, ..KEPT }.at(x, params.integer_bits))
-    ),
-    mutant!(
-        "mutant-exp-six-factors", "lost-factor", "the factor e^-16 is left out",
-        claims "gemmlowp" OutOfDomain on DOMAIN,
-        from "of our own: the barrel shifter ends one step early",
-        |params, x, out| each(x, out, |x| Kept { factors: FACTORS.len() - 1, ..KEPT }.at(x, params.integer_bits))
-    ),
-    mutant!(
-        "mutant-exp-five-integer-bits", "fixed-point-format", "the input is taken for one of five integer bits, whatever it has",
+        |params, x, out| each(x, out, |x| Kept { one: false, ..KEPT }.at(x, params.integer_bits));
+    "mutant-exp-six-factors", "lost-factor", "the factor e^-16 is left out",
+        claims "gemmlowp" OutOfDomain on DOMAIN, from "of our own: the barrel shifter ends one step early",
+        |params, x, out| each(x, out, |x| Kept { factors: FACTORS.len() - 1, ..KEPT }.at(x, params.integer_bits));
+    "mutant-exp-five-integer-bits", "fixed-point-format", "the input is taken for one of five integer bits, whatever it has",
         claims "gemmlowp" OutOfDomain on DOMAIN,
         from "ARM-software/CMSIS-NN Include/arm_nnsupportfunctions.h: a form for scaled bits of 5 alone, called with others",
-        |_, x, out| each(x, out, |x| exponential(x, 5))
-    ),
+        |_, x, out| each(x, out, |x| exponential(x, 5));
 ];

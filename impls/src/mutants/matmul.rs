@@ -1,6 +1,6 @@
 //! Matrix products with one wrong step: the sums of the micro-kernel, the packing, or the terms of the offsets.
 
-use super::tensor::{Mutant, mutant};
+use super::tensor::{Mutant, mutants};
 use crate::element::Element::{self, I8, U8};
 use crate::matmul::arm_offsets::{self, micro_kernel, padded_in_loop};
 use crate::matmul::blocks::{DEPTH, ROWS, interleave, padded};
@@ -22,133 +22,80 @@ macro_rules! steps {
     };
 }
 
-pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
-    mutant!(
-        "mutant-s8-pair-wrap", "16-bit-wrap", "smull, smlal2, sadalp: pair sums wrap in signed 16 bits",
-        claims "exact" Wrap on Domain::all(I8, I8),
-        from "microsoft/onnxruntime issue 31573, google/gemmlowp pull request 71",
-        steps!(Steps { micro_kernel: S8_PAIRS, ..SIGNED })
-    ),
-    mutant!(
-        "mutant-u8-pair-wrap", "16-bit-wrap", "umull, umlal2, uadalp: pair sums wrap in unsigned 16 bits",
+pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = mutants![
+    "mutant-s8-pair-wrap", "16-bit-wrap", "smull, smlal2, sadalp: pair sums wrap in signed 16 bits",
+        claims "exact" Wrap on Domain::all(I8, I8), from "microsoft/onnxruntime issue 31573, google/gemmlowp pull request 71",
+        steps!(Steps { micro_kernel: S8_PAIRS, ..SIGNED });
+    "mutant-u8-pair-wrap", "16-bit-wrap", "umull, umlal2, uadalp: pair sums wrap in unsigned 16 bits",
         claims "exact" Wrap on Domain::all(U8, U8),
         from "RFC on int8 convolution for Arm, core algorithm: umull, umlal2, uadalp without its assumption on weights",
-        steps!(Steps { micro_kernel: U8_PAIRS, ..UNSIGNED })
-    ),
-    mutant!(
-        "mutant-maddubs", "16-bit-saturation", "vpmaddubsw: adjacent pair sums saturate in signed 16 bits",
-        claims "exact" Wrap on Domain::all(U8, I8),
-        from "pytorch/pytorch issue 44939",
-        steps!(Steps::new(U8, I8, MADDUBS))
-    ),
+        steps!(Steps { micro_kernel: U8_PAIRS, ..UNSIGNED });
+    "mutant-maddubs", "16-bit-saturation", "vpmaddubsw: adjacent pair sums saturate in signed 16 bits",
+        claims "exact" Wrap on Domain::all(U8, I8), from "pytorch/pytorch issue 44939",
+        steps!(Steps::new(U8, I8, MADDUBS));
     // The depth keeps the product of raw elements within int32: 32768 * 255 * 255 < 2^31.
-    mutant!(
-        "mutant-saturating-accumulator", "saturation", "the result saturates in int32",
-        claims "exact" Wrap on Domain { depth: 1..=32768, ..Domain::all(U8, U8) },
-        from "of our own: a saturating last addition",
-        steps!(Steps { expand: saturating, ..UNSIGNED })
-    ),
-    mutant!(
-        "mutant-swapped-rows", "layout", "rows 1 and 2 of each packed block of rhs change places, with their sums",
-        claims "exact" Wrap on Domain::all(U8, U8),
-        from "of our own: a transposed index in the block",
-        |params, lhs, rhs, out| product(&UNSIGNED, params, lhs, &exchanged(params, rhs), out)
-    ),
-    mutant!(
-        "mutant-k-tail-dropped", "truncated-tail", "products after the last whole block of 16 along K are left out",
-        claims "exact" Wrap on Domain::all(U8, U8),
-        from "of our own: K / 16 blocks for ceil(K / 16)",
-        steps!(Steps { interleave: interleave_tail, ..UNSIGNED })
-    ),
-    mutant!(
-        "mutant-n-tail-dropped", "truncated-tail", "columns after the last whole block of 4 along N are left 0",
-        claims "exact" Wrap on Domain::all(U8, U8),
-        from "of our own: N / 4 blocks for ceil(N / 4)",
+    "mutant-saturating-accumulator", "saturation", "the result saturates in int32",
+        claims "exact" Wrap on Domain { depth: 1..=32768, ..Domain::all(U8, U8) }, from "of our own: a saturating last addition",
+        steps!(Steps { expand: saturating, ..UNSIGNED });
+    "mutant-swapped-rows", "layout", "rows 1 and 2 of each packed block of rhs change places, with their sums",
+        claims "exact" Wrap on Domain::all(U8, U8), from "of our own: a transposed index in the block",
+        |params, lhs, rhs, out| product(&UNSIGNED, params, lhs, &exchanged(params, rhs), out);
+    "mutant-k-tail-dropped", "truncated-tail", "products after the last whole block of 16 along K are left out",
+        claims "exact" Wrap on Domain::all(U8, U8), from "of our own: K / 16 blocks for ceil(K / 16)",
+        steps!(Steps { interleave: interleave_tail, ..UNSIGNED });
+    "mutant-n-tail-dropped", "truncated-tail", "columns after the last whole block of 4 along N are left 0",
+        claims "exact" Wrap on Domain::all(U8, U8), from "of our own: N / 4 blocks for ceil(N / 4)",
         |params, lhs, rhs, out| {
             product(&UNSIGNED, params, lhs, rhs, out);
             let whole = params.n / ROWS * ROWS;
             out.chunks_exact_mut(params.n).for_each(|row| row[whole..].fill(0));
-        }
-    ),
-    mutant!(
-        "mutant-no-lhs-sums", "offset-term", "rhs_offset * (sum of a row of lhs) is left out",
-        claims "exact" Wrap on Domain::all(U8, U8),
-        from "of our own: one of the four terms missing",
-        steps!(Steps { expand: |params, terms| expand(params, Terms { lhs_sum: 0, ..terms }), ..UNSIGNED })
-    ),
-    mutant!(
-        "mutant-no-rhs-sums", "offset-term", "lhs_offset * (sum of a column of rhs) is left out",
-        claims "exact" Wrap on Domain::all(U8, U8),
-        from "of our own: one of the four terms missing",
-        steps!(Steps { expand: |params, terms| expand(params, Terms { rhs_sum: 0, ..terms }), ..UNSIGNED })
-    ),
-    mutant!(
-        "mutant-no-depth-term", "offset-term", "lhs_offset * rhs_offset * depth is left out",
-        claims "exact" Wrap on Domain::all(U8, U8),
-        from "of our own: one of the four terms missing",
-        steps!(Steps { expand: |params, terms| expand(&Params { k: 0, ..*params }, terms), ..UNSIGNED })
-    ),
-    mutant!(
-        "mutant-offset-sign", "offset-sign", "lhs_offset is subtracted",
-        claims "exact" Wrap on Domain::all(U8, U8),
-        from "of our own: a zero point passed for an offset",
+        };
+    "mutant-no-lhs-sums", "offset-term", "rhs_offset * (sum of a row of lhs) is left out",
+        claims "exact" Wrap on Domain::all(U8, U8), from "of our own: one of the four terms missing",
+        steps!(Steps { expand: |params, terms| expand(params, Terms { lhs_sum: 0, ..terms }), ..UNSIGNED });
+    "mutant-no-rhs-sums", "offset-term", "lhs_offset * (sum of a column of rhs) is left out",
+        claims "exact" Wrap on Domain::all(U8, U8), from "of our own: one of the four terms missing",
+        steps!(Steps { expand: |params, terms| expand(params, Terms { rhs_sum: 0, ..terms }), ..UNSIGNED });
+    "mutant-no-depth-term", "offset-term", "lhs_offset * rhs_offset * depth is left out",
+        claims "exact" Wrap on Domain::all(U8, U8), from "of our own: one of the four terms missing",
+        steps!(Steps { expand: |params, terms| expand(&Params { k: 0, ..*params }, terms), ..UNSIGNED });
+    "mutant-offset-sign", "offset-sign", "lhs_offset is subtracted",
+        claims "exact" Wrap on Domain::all(U8, U8), from "of our own: a zero point passed for an offset",
         steps!(Steps {
             expand: |params, terms| {
                 expand(&Params { lhs_offset: params.lhs_offset.wrapping_neg(), ..*params }, terms)
             },
             ..UNSIGNED
-        })
-    ),
-    mutant!(
-        "mutant-padded-depth", "padded-depth", "the depth of the last term is that of the padded panels",
-        claims "exact" Wrap on Domain::all(U8, U8),
-        from "of our own: K rounded up to 16 in lhs_offset * rhs_offset * depth",
+        });
+    "mutant-padded-depth", "padded-depth", "the depth of the last term is that of the padded panels",
+        claims "exact" Wrap on Domain::all(U8, U8), from "of our own: K rounded up to 16 in lhs_offset * rhs_offset * depth",
         steps!(Steps {
             expand: |params, terms| expand(&Params { k: padded(params.k, DEPTH), ..*params }, terms),
             ..UNSIGNED
-        })
-    ),
-    mutant!(
-        "mutant-padding-gets-offset", "padded-depth", "the padding of the depth is 0 before offsets are added to it",
-        claims "exact" Wrap on arm_offsets::DOMAIN,
-        from "of our own: packing by zeros in front of a loop that adds offsets",
+        });
+    "mutant-padding-gets-offset", "padded-depth", "the padding of the depth is 0 before offsets are added to it",
+        claims "exact" Wrap on arm_offsets::DOMAIN, from "of our own: packing by zeros in front of a loop that adds offsets",
         |params, lhs, rhs, out| {
             padded_in_loop(micro_kernel::<Portable>, |_| 0, (params, lhs, rhs), out);
-        }
-    ),
-    mutant!(
-        "mutant-f32-accumulator", "f32-step", "products with offsets are added up in f32",
-        claims "exact" Wrap on Domain::all(U8, U8),
-        from "uxlfoundation/oneDNN issue 3435",
-        in_f32
-    ),
-    mutant!(
-        "mutant-u8-sign-extended", "signedness", "lhs, unsigned, is sign-extended",
-        claims "exact" Wrap on Domain::all(U8, U8),
-        from "llvm/llvm-project pull request 138313",
-        steps!(Steps::new(I8, U8, |_, a, b, c| blocks([I8, U8], a, b, c, sum)))
-    ),
-    mutant!(
-        "mutant-out-int16-saturates", "16-bit-saturation", "sums of int32 saturate when they become int16",
-        claims "sum-s16-wrap" Wrap on tvm_int16::I8.contract.domain,
-        from "of our own: `sqxtn` for the conversion to out_dtype int16, which wraps",
+        };
+    "mutant-f32-accumulator", "f32-step", "products with offsets are added up in f32",
+        claims "exact" Wrap on Domain::all(U8, U8), from "uxlfoundation/oneDNN issue 3435",
+        in_f32;
+    "mutant-u8-sign-extended", "signedness", "lhs, unsigned, is sign-extended",
+        claims "exact" Wrap on Domain::all(U8, U8), from "llvm/llvm-project pull request 138313",
+        steps!(Steps::new(I8, U8, |_, a, b, c| blocks([I8, U8], a, b, c, sum)));
+    "mutant-out-int16-saturates", "16-bit-saturation", "sums of int32 saturate when they become int16",
+        claims "sum-s16-wrap" Wrap on tvm_int16::I8.contract.domain, from "of our own: `sqxtn` for the conversion to out_dtype int16, which wraps",
         |params, lhs, rhs, out| {
             product(&SIGNED, params, lhs, rhs, out);
             out.iter_mut().for_each(|sum| *sum = (*sum).clamp(i16::MIN.into(), i16::MAX.into()));
-        }
-    ),
-    mutant!(
-        "mutant-out-int16-in-int32", "16-bit-wrap", "sums stay in int32",
-        claims "sum-s16-wrap" Wrap on tvm_int16::I8.contract.domain,
-        from "of our own: out_dtype is read after the sum has become int32",
-        |params, lhs, rhs, out| product(&SIGNED, params, lhs, rhs, out)
-    ),
-    mutant!(
-        "mutant-core-as-printed", "layout", "sums of the fourth column go to v11, which umull2 overwrites; v19, which is read, is never written",
-        claims "exact" Wrap on Domain::all(U8, U8),
-        from "RFC on int8 convolution for Arm, core algorithm: `v11.4s = uadalp(v11.8h)`",
-        steps!(Steps { micro_kernel: AS_PRINTED, ..UNSIGNED })
-    ),
+        };
+    "mutant-out-int16-in-int32", "16-bit-wrap", "sums stay in int32",
+        claims "sum-s16-wrap" Wrap on tvm_int16::I8.contract.domain, from "of our own: out_dtype is read after the sum has become int32",
+        |params, lhs, rhs, out| product(&SIGNED, params, lhs, rhs, out);
+    "mutant-core-as-printed", "layout", "sums of the fourth column go to v11, which umull2 overwrites; v19, which is read, is never written",
+        claims "exact" Wrap on Domain::all(U8, U8), from "RFC on int8 convolution for Arm, core algorithm: `v11.4s = uadalp(v11.8h)`",
+        steps!(Steps { micro_kernel: AS_PRINTED, ..UNSIGNED });
 ];
 
 /// Pseudocode as printed: v19 keeps its initial value, 0.

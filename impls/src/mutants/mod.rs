@@ -108,26 +108,12 @@ macro_rules! scalar {
         $f:expr, [$(($x:expr, $m:expr, $s:expr): $got:expr, not $expected:expr);+ $(;)?]
     ) => {
         $crate::mutants::tensor::Mutant {
-            kernel: $crate::kernel::Kernel {
-                name: $name,
-                summary: $summary,
-                contract: $crate::contract::Contract {
-                    promise: $crate::contract::Promise {
-                        scheme: $scheme,
-                        overflow: $crate::contract::Overflow::Wrap,
-                    },
-                    domain: $domain,
-                    deviations: &[],
-                    source: $origin,
-                },
-                portable: |params, x, out| {
-                    let (m, s) = params.first();
-                    for (x, out) in x.iter().zip(out) {
-                        *out = $f(*x, m, s);
-                    }
-                },
-                native: None,
-            },
+            kernel: $crate::kernel::scalar!($name, $summary, $scheme Wrap on $domain, from $origin, |params, x, out| {
+                let (m, s) = params.first();
+                for (x, out) in x.iter().zip(out) {
+                    *out = $f(*x, m, s);
+                }
+            }),
             class: $class,
             origin: $origin,
             witnesses: &[$($crate::mutants::Witness { x: $x, m: $m, s: $s, got: $got, expected: $expected }),+],

@@ -11,12 +11,8 @@ use crate::qmatmul::{Domain, Params, Run};
 
 type Nibbles = Mutant<Run, Domain>;
 
-const DOMAIN: Domain = symmetric(contract::Domain {
-    multipliers: 0..=i32::MAX,
-    shifts: -31..=0,
-    per_channel: true,
-    ..contract::Domain::ALL
-});
+const DOMAIN: Domain =
+    symmetric(contract::Domain { multipliers: 0..=i32::MAX, shifts: -31..=0, ..contract::Domain::PER_CHANNEL });
 
 pub(super) const EXCHANGED: Nibbles = mutant!(
     "mutant-qmatmul-nibbles-exchanged", "layout", "the first weight of a byte is read from its high half",

@@ -2,7 +2,7 @@
 
 use super::tensor::Mutant;
 use super::{Witness, fpm};
-use crate::contract::{self, Contract};
+use crate::contract;
 use crate::element::Element;
 use crate::fpm::{Channel, Params as Multiply};
 use crate::kernel::Kernel;
@@ -23,24 +23,14 @@ impl<const I: usize> Inside<I> {
     pub(super) const MUTANT: Mutant<Run, Domain> = {
         let contract = &Self::MULTIPLY.kernel.contract;
         Mutant {
-            kernel: Kernel {
-                name: Self::MULTIPLY.kernel.name,
-                summary: Self::MULTIPLY.kernel.summary,
-                contract: Contract {
-                    promise: contract.promise,
-                    domain: Domain {
-                        output: Element::I8,
-                        channels: copied(&contract.domain),
-                        bias: true,
-                        zero_point: true,
-                        clamp: true,
-                    },
-                    deviations: &[],
-                    source: contract.source,
-                },
-                portable: Self::run,
-                native: None,
-            },
+            kernel: Kernel::scalar(
+                Self::MULTIPLY.kernel.name,
+                Self::MULTIPLY.kernel.summary,
+                contract.promise,
+                Domain::all(Element::I8, copied(&contract.domain)),
+                contract.source,
+                Self::run,
+            ),
             class: Self::MULTIPLY.class,
             origin: Self::MULTIPLY.origin,
             witnesses: Self::WITNESSES.split_at(Self::MULTIPLY.witnesses.len()).0,

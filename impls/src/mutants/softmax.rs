@@ -1,6 +1,6 @@
 //! Softmaxes that lose the maximum, misread `diff_min`, sum in another format, or omit a step of the reciprocal, a rounding or a clamp.
 
-use super::tensor::{Mutant, mutant};
+use super::tensor::{Mutant, mutants};
 use crate::element::Element::I8;
 use crate::exp::gemmlowp::exponential;
 use crate::fpm::gemmlowp::{rounding_divide_by_pot, saturating_rounding_doubling_high_mul as mul};
@@ -63,53 +63,29 @@ fn one_step(a: i32) -> i32 {
     x.min((1 << 30) - 1) << 1
 }
 
-pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = &[
-    mutant!(
-        "mutant-softmax-maximum-from-zero", "row-maximum", "the maximum of a row begins with 0, which no row of negative numbers has",
-        claims "tflite" OutOfDomain on DOMAIN,
-        from "uTensor/uTensor pull request 176: the maximum of a softmax begins with 0",
-        |params, input, out| Kept { first: 0, ..KEPT }.run(params, input, out)
-    ),
-    mutant!(
-        "mutant-softmax-narrow-diff-min", "cut-off", "diff_min is held in eight bits",
-        claims "tflite" OutOfDomain on DOMAIN,
-        from "ARM-software/CMSIS_5 pull request 885: diff_min of arm_softmax_s8 is int8_t",
-        |params, input, out| Kept { cut: |diff_min| (diff_min as i8).into(), ..KEPT }.run(params, input, out)
-    ),
-    mutant!(
-        "mutant-softmax-strict-diff-min", "cut-off", "the difference diff_min itself is left out",
-        claims "tflite" OutOfDomain on DOMAIN,
-        from "of our own: > for >=",
-        |params, input, out| Kept { cut: |diff_min| (diff_min + 1).min(0), ..KEPT }.run(params, input, out)
-    ),
-    mutant!(
-        "mutant-softmax-truncated-terms", "directed-rounding", "the terms of the sum are truncated",
-        claims "tflite" OutOfDomain on DOMAIN,
-        from "of our own: a shift right for the rescaling of a term",
-        |params, input, out| Kept { term: |e| e >> ACCUMULATED, ..KEPT }.run(params, input, out)
-    ),
-    mutant!(
-        "mutant-softmax-eleven-integer-bits", "fixed-point-format", "the sum has eleven integer bits, of which its reciprocal takes twelve",
-        claims "tflite" OutOfDomain on DOMAIN,
-        from "of our own: kAccumulationIntegerBits in one of its two places",
-        |params, input, out| Kept { term: |e| rounding_divide_by_pot(e, ACCUMULATED - 1), ..KEPT }.run(params, input, out)
-    ),
-    mutant!(
-        "mutant-softmax-short-reciprocal", "iteration", "the reciprocal has one step of Newton-Raphson",
-        claims "tflite" OutOfDomain on DOMAIN,
-        from "of our own: one step of Newton-Raphson for three",
-        |params, input, out| Kept { reciprocal: one_step, ..KEPT }.run(params, input, out)
-    ),
-    mutant!(
-        "mutant-softmax-truncated-result", "directed-rounding", "the last division truncates",
-        claims "tflite" OutOfDomain on DOMAIN,
-        from "of our own: a shift right for the rounding division",
-        |params, input, out| Kept { divided: |v, exponent| v >> exponent, ..KEPT }.run(params, input, out)
-    ),
-    mutant!(
-        "mutant-softmax-wraps", "missing-saturation", "a probability of 1 wraps to the least value",
-        claims "tflite" OutOfDomain on DOMAIN,
-        from "microsoft/onnxruntime issue 29727: int8 QLinearSoftmax clamps to 255, and 128 becomes -128",
-        |params, input, out| Kept { fitted: |v| (v.min(255) as i8).into(), ..KEPT }.run(params, input, out)
-    ),
+pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = mutants![
+    "mutant-softmax-maximum-from-zero", "row-maximum", "the maximum of a row begins with 0, which no row of negative numbers has",
+        claims "tflite" OutOfDomain on DOMAIN, from "uTensor/uTensor pull request 176: the maximum of a softmax begins with 0",
+        |params, input, out| Kept { first: 0, ..KEPT }.run(params, input, out);
+    "mutant-softmax-narrow-diff-min", "cut-off", "diff_min is held in eight bits",
+        claims "tflite" OutOfDomain on DOMAIN, from "ARM-software/CMSIS_5 pull request 885: diff_min of arm_softmax_s8 is int8_t",
+        |params, input, out| Kept { cut: |diff_min| (diff_min as i8).into(), ..KEPT }.run(params, input, out);
+    "mutant-softmax-strict-diff-min", "cut-off", "the difference diff_min itself is left out",
+        claims "tflite" OutOfDomain on DOMAIN, from "of our own: > for >=",
+        |params, input, out| Kept { cut: |diff_min| (diff_min + 1).min(0), ..KEPT }.run(params, input, out);
+    "mutant-softmax-truncated-terms", "directed-rounding", "the terms of the sum are truncated",
+        claims "tflite" OutOfDomain on DOMAIN, from "of our own: a shift right for the rescaling of a term",
+        |params, input, out| Kept { term: |e| e >> ACCUMULATED, ..KEPT }.run(params, input, out);
+    "mutant-softmax-eleven-integer-bits", "fixed-point-format", "the sum has eleven integer bits, of which its reciprocal takes twelve",
+        claims "tflite" OutOfDomain on DOMAIN, from "of our own: kAccumulationIntegerBits in one of its two places",
+        |params, input, out| Kept { term: |e| rounding_divide_by_pot(e, ACCUMULATED - 1), ..KEPT }.run(params, input, out);
+    "mutant-softmax-short-reciprocal", "iteration", "the reciprocal has one step of Newton-Raphson",
+        claims "tflite" OutOfDomain on DOMAIN, from "of our own: one step of Newton-Raphson for three",
+        |params, input, out| Kept { reciprocal: one_step, ..KEPT }.run(params, input, out);
+    "mutant-softmax-truncated-result", "directed-rounding", "the last division truncates",
+        claims "tflite" OutOfDomain on DOMAIN, from "of our own: a shift right for the rounding division",
+        |params, input, out| Kept { divided: |v, exponent| v >> exponent, ..KEPT }.run(params, input, out);
+    "mutant-softmax-wraps", "missing-saturation", "a probability of 1 wraps to the least value",
+        claims "tflite" OutOfDomain on DOMAIN, from "microsoft/onnxruntime issue 29727: int8 QLinearSoftmax clamps to 255, and 128 becomes -128",
+        |params, input, out| Kept { fitted: |v| (v.min(255) as i8).into(), ..KEPT }.run(params, input, out);
 ];

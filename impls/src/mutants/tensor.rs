@@ -26,21 +26,7 @@ macro_rules! mutant {
         from $origin:literal, $run:expr
     ) => {
         $crate::mutants::tensor::Mutant {
-            kernel: $crate::kernel::Kernel {
-                name: $name,
-                summary: $summary,
-                contract: $crate::contract::Contract {
-                    promise: $crate::contract::Promise {
-                        scheme: $scheme,
-                        overflow: $crate::contract::Overflow::$overflow,
-                    },
-                    domain: $domain,
-                    deviations: &[],
-                    source: $origin,
-                },
-                portable: $run,
-                native: None,
-            },
+            kernel: $crate::kernel::scalar!($name, $summary, $scheme $overflow on $domain, from $origin, $run),
             class: $class,
             origin: $origin,
             witnesses: &[],
@@ -48,3 +34,17 @@ macro_rules! mutant {
     };
 }
 pub(super) use mutant;
+
+/// Makes a list of mutants: entries with the words of [`mutant!`], each ended by a semicolon, then mutants that are made elsewhere, after `also`.
+macro_rules! mutants {
+    ($($name:literal, $class:literal, $summary:literal, claims $scheme:literal $overflow:ident on $domain:expr,
+       from $origin:literal, $run:expr;)* $(also $($other:expr),+;)?) => {
+        &[
+            $($crate::mutants::tensor::mutant!(
+                $name, $class, $summary, claims $scheme $overflow on $domain, from $origin, $run
+            ),)*
+            $($($other),+)?
+        ]
+    };
+}
+pub(super) use mutants;

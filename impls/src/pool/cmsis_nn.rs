@@ -7,6 +7,7 @@ use super::tflite::{AVERAGE, DOMAIN, MAX, divided, max, sums};
 use super::windows::{clamp, each_place};
 use super::{Domain, Kernel};
 use crate::element::Element::{I8, I16};
+use crate::kernel::scalar;
 
 /// Channels in a block of four vectors.
 const VECTOR: usize = 16;
@@ -60,13 +61,10 @@ pub(super) const LANES_S8: Kernel = Kernel::scalar(
 );
 
 /// Average of int16.
-pub(super) const AVERAGE_S16: Kernel = Kernel::scalar(
-    "arm-avgpool-s16",
-    "CMSIS-NN arm_avgpool_s16: int32 sums, half the count added by sign",
-    AVERAGE,
-    Domain { element: I16, ..DOMAIN },
-    "ARM-software/CMSIS-NN Source/PoolingFunctions/arm_avgpool_s16.c",
-    |params, input, out| sums(params, I16, input, out, divided),
+pub(super) const AVERAGE_S16: Kernel = scalar!(
+    "arm-avgpool-s16", "CMSIS-NN arm_avgpool_s16: int32 sums, half the count added by sign",
+    AVERAGE on Domain { element: I16, ..DOMAIN }, from "ARM-software/CMSIS-NN Source/PoolingFunctions/arm_avgpool_s16.c",
+    |params, input, out| sums(params, I16, input, out, divided)
 );
 
 /// Maximum of int8.

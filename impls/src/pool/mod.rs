@@ -129,8 +129,6 @@ pub type Run = fn(&Params, &[u8], &mut [i32]);
 /// Pooling under test.
 pub type Kernel = kernel::Kernel<Run, Domain>;
 
-lookups!();
-
 /// Operation that takes averages or maxima of windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pool {}
@@ -145,32 +143,16 @@ impl TensorOperation for Pool {
     }
 }
 
-static KERNELS: &[Kernel] = &[
-    tflite::AVERAGE_I8,
-    tflite::AVERAGE_U8,
-    tflite::AVERAGE_I16,
-    tflite::TRANCHES_I8,
-    tflite::NEON_I8,
-    cmsis_nn::AVERAGE_S8,
-    cmsis_nn::LANES_S8,
-    cmsis_nn::AVERAGE_S16,
-    tvm::AVERAGE_I8,
-    tvm::AVERAGE_U8,
-    tosa::AVERAGE_I8,
-    tosa::AVERAGE_I16,
-    onnx::AVERAGE_I8,
-    onnx::AVERAGE_U8,
-    onnx::GLOBAL_U8,
-    onnx::GLOBAL_SSE2_I8,
-    pytorch::AVERAGE_I8,
-    pytorch::AVERAGE_U8,
-    qnnpack::AVERAGE_U8,
-    xnnpack::AVERAGE_U8,
-    xnnpack::GLOBAL_I8,
-    xnnpack::GLOBAL_NEON_I8,
-    tflite::MAX_I8,
-    tflite::MAX_U8,
-    tflite::MAX_I16,
-    cmsis_nn::MAX_S8,
-    onnx::MAX_I8,
-];
+lookups! {
+    tflite: AVERAGE_I8 AVERAGE_U8 AVERAGE_I16 TRANCHES_I8 NEON_I8;
+    cmsis_nn: AVERAGE_S8 LANES_S8 AVERAGE_S16;
+    tvm: AVERAGE_I8 AVERAGE_U8;
+    tosa: AVERAGE_I8 AVERAGE_I16;
+    onnx: AVERAGE_I8 AVERAGE_U8 GLOBAL_U8 GLOBAL_SSE2_I8;
+    pytorch: AVERAGE_I8 AVERAGE_U8;
+    qnnpack: AVERAGE_U8;
+    xnnpack: AVERAGE_U8 GLOBAL_I8 GLOBAL_NEON_I8;
+    tflite: MAX_I8 MAX_U8 MAX_I16;
+    cmsis_nn: MAX_S8;
+    onnx: MAX_I8;
+}

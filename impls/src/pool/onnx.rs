@@ -9,9 +9,10 @@
 use super::qnnpack::requantized;
 use super::tflite::{DOMAIN, MAX, max};
 use super::windows::{clamp, each, single};
-use super::{Counted, Domain, Kernel, Params, Run, Scales};
+use super::{Counted, Domain, Kernel, Params, Scales};
 use crate::contract::{Overflow, Promise};
 use crate::element::Element::{self, I8, U8};
+use crate::kernel::{of_elements, scalar};
 
 const POOL: &str = "microsoft/onnxruntime onnxruntime/contrib_ops/cpu/quantization/qlinear_pool.cc";
 const GLOBAL: &str = "microsoft/onnxruntime onnxruntime/core/mlas/lib/qlgavgpool.cpp";
@@ -19,13 +20,13 @@ pub(crate) const IN_F32: Domain =
     Domain { element: I8, scales: Scales::Quotient, counted: Counted::Either, global: false, clamp: false };
 const WHOLE: Domain = Domain { element: U8, counted: Counted::Never, global: true, ..IN_F32 };
 
-/// Average of int8.
-pub(super) const AVERAGE_I8: Kernel =
-    average("onnx-qlinearaveragepool-i8", I8, |params, input, out| run(params, I8, input, out));
-
-/// Average of unsigned bytes.
-pub(super) const AVERAGE_U8: Kernel =
-    average("onnx-qlinearaveragepool-u8", U8, |params, input, out| run(params, U8, input, out));
+of_elements! {
+    "ONNX Runtime QLinearAveragePool: dequantize, add, divide and quantize in f32",
+    Promise { scheme: "onnx", overflow: Overflow::OutOfDomain }, Domain { element: ELEMENT, ..IN_F32 }, POOL,
+    |params, input, out| run(params, ELEMENT, input, out);
+    AVERAGE_I8 = "onnx-qlinearaveragepool-i8", I8;
+    AVERAGE_U8 = "onnx-qlinearaveragepool-u8", U8;
+}
 
 /// Average of unsigned bytes over the whole image, on NEON.
 pub(super) const GLOBAL_U8: Kernel = Kernel::scalar(
@@ -59,25 +60,11 @@ pub(super) const GLOBAL_SSE2_I8: Kernel = Kernel::scalar(
 );
 
 /// Maximum of int8.
-pub(super) const MAX_I8: Kernel = Kernel::scalar(
-    "onnx-maxpool-i8",
-    "ONNX Runtime MaxPool of int8: padding left out",
-    MAX,
-    Domain { clamp: false, ..DOMAIN },
-    "microsoft/onnxruntime onnxruntime/core/providers/cpu/nn/pool.cc",
-    |params, input, out| max(params, I8, input, out),
+pub(super) const MAX_I8: Kernel = scalar!(
+    "onnx-maxpool-i8", "ONNX Runtime MaxPool of int8: padding left out",
+    MAX on Domain { clamp: false, ..DOMAIN }, from "microsoft/onnxruntime onnxruntime/core/providers/cpu/nn/pool.cc",
+    |params, input, out| max(params, I8, input, out)
 );
-
-const fn average(name: &'static str, element: Element, run: Run) -> Kernel {
-    Kernel::scalar(
-        name,
-        "ONNX Runtime QLinearAveragePool: dequantize, add, divide and quantize in f32",
-        Promise { scheme: "onnx", overflow: Overflow::OutOfDomain },
-        Domain { element, ..IN_F32 },
-        POOL,
-        run,
-    )
-}
 
 #[inline(always)]
 fn run(params: &Params, element: Element, input: &[u8], out: &mut [i32]) {

@@ -5,27 +5,18 @@
 //! Source: pytorch/pytorch `aten/src/ATen/native/quantized/cpu/AveragePool2d.cpp` (avg_pool2d_out_frame).
 
 use super::windows::{clamp, each};
-use super::{Domain, Kernel, Params, Run, onnx};
+use super::{Domain, Kernel, Params, onnx};
 use crate::contract::{Overflow, Promise};
-use crate::element::Element::{self, I8, U8};
+use crate::element::Element;
+use crate::kernel::of_elements;
 
-/// Average of qint8.
-pub(super) const AVERAGE_I8: Kernel =
-    average("pytorch-qavg-pool2d-i8", I8, |params, input, out| run(params, I8, input, out));
-
-/// Average of quint8.
-pub(super) const AVERAGE_U8: Kernel =
-    average("pytorch-qavg-pool2d-u8", U8, |params, input, out| run(params, U8, input, out));
-
-const fn average(name: &'static str, element: Element, run: Run) -> Kernel {
-    Kernel::scalar(
-        name,
-        "PyTorch quantized avg_pool2d: int32 sum times a float, plus the zero point in f32, nearest even",
-        Promise { scheme: "pytorch", overflow: Overflow::OutOfDomain },
-        Domain { element, ..onnx::IN_F32 },
-        "pytorch/pytorch aten/src/ATen/native/quantized/cpu/AveragePool2d.cpp",
-        run,
-    )
+of_elements! {
+    "PyTorch quantized avg_pool2d: int32 sum times a float, plus the zero point in f32, nearest even",
+    Promise { scheme: "pytorch", overflow: Overflow::OutOfDomain }, Domain { element: ELEMENT, ..onnx::IN_F32 },
+    "pytorch/pytorch aten/src/ATen/native/quantized/cpu/AveragePool2d.cpp",
+    |params, input, out| run(params, ELEMENT, input, out);
+    AVERAGE_I8 = "pytorch-qavg-pool2d-i8", I8;
+    AVERAGE_U8 = "pytorch-qavg-pool2d-u8", U8;
 }
 
 #[inline(always)]

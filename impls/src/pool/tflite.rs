@@ -12,6 +12,8 @@ use super::windows::{clamp, each, each_place};
 use super::{Counted, Domain, Kernel, Params, Run, Scales};
 use crate::contract::{Contract, Overflow, Promise};
 use crate::element::Element::{self, I8, I16, U8};
+use crate::kernel::of_elements;
+use crate::simd::form::params_form;
 use crate::simd::{LANES, Portable, Vector};
 
 const SOURCE: &str = "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/integer_ops/pooling.h";
@@ -74,33 +76,20 @@ pub(super) const NEON_I8: Kernel = Kernel {
     summary: "TFLite optimized AveragePool on NEON: sums of four channels in a vector, the division in scalars",
     contract: Contract { promise: AVERAGE, domain: DOMAIN, deviations: &[], source: OPTIMIZED },
     portable: vectors::<Portable>,
-    native: Some(crate::simd::form::neon_form!(
-        NEON,
-        "tiebreak_pool_tflite_average_i8",
-        ["add"],
-        Run,
-        vectors::<Neon>(params: &Params, input: &[u8], out: &mut [i32])
-    )),
+    native: Some(params_form!("tiebreak_pool_tflite_average_i8", ["add"], vectors(input: u8))),
 };
 
-/// Maximum of int8.
-pub(super) const MAX_I8: Kernel = maximum("tflite-max-pool-i8", I8, |params, input, out| max(params, I8, input, out));
-
-/// Maximum of unsigned bytes.
-pub(super) const MAX_U8: Kernel = maximum("tflite-max-pool-u8", U8, |params, input, out| max(params, U8, input, out));
-
-/// Maximum of int16.
-pub(super) const MAX_I16: Kernel =
-    maximum("tflite-max-pool-i16", I16, |params, input, out| max(params, I16, input, out));
+of_elements! {
+    "TFLite reference MaxPool: from the least value of the type, clamped",
+    MAX, Domain { element: ELEMENT, ..DOMAIN }, SOURCE, |params, input, out| max(params, ELEMENT, input, out);
+    MAX_I8 = "tflite-max-pool-i8", I8;
+    MAX_U8 = "tflite-max-pool-u8", U8;
+    MAX_I16 = "tflite-max-pool-i16", I16;
+}
 
 const fn average(name: &'static str, element: Element, run: Run) -> Kernel {
     let summary = "TFLite reference AveragePool: int32 sum of the stored values, half the count added by sign";
     Kernel::scalar(name, summary, AVERAGE, Domain { element, ..DOMAIN }, SOURCE, run)
-}
-
-const fn maximum(name: &'static str, element: Element, run: Run) -> Kernel {
-    let summary = "TFLite reference MaxPool: from the least value of the type, clamped";
-    Kernel::scalar(name, summary, MAX, Domain { element, ..DOMAIN }, SOURCE, run)
 }
 
 /// Adds half the count with the sign of the sum, then divides toward zero.

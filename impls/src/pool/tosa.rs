@@ -5,27 +5,17 @@
 
 use super::tflite::DOMAIN;
 use super::windows::{clamp, each};
-use super::{Domain, Kernel, Params, Run};
+use super::{Domain, Kernel, Params};
 use crate::contract::{Overflow, Promise};
-use crate::element::Element::{self, I8, I16};
+use crate::element::Element;
+use crate::kernel::of_elements;
 
-/// Average of int8.
-pub(super) const AVERAGE_I8: Kernel =
-    average("tosa-avg-pool2d-i8", I8, |params, input, out| run(params, I8, input, out));
-
-/// Average of int16.
-pub(super) const AVERAGE_I16: Kernel =
-    average("tosa-avg-pool2d-i16", I16, |params, input, out| run(params, I16, input, out));
-
-const fn average(name: &'static str, element: Element, run: Run) -> Kernel {
-    Kernel::scalar(
-        name,
-        "TOSA AVG_POOL2D: apply_scale_32 of the sum by reciprocal_scale of the count",
-        Promise { scheme: "tosa", overflow: Overflow::OutOfDomain },
-        Domain { element, clamp: false, ..DOMAIN },
-        "TOSA specification 1.0, AVG_POOL2D",
-        run,
-    )
+of_elements! {
+    "TOSA AVG_POOL2D: apply_scale_32 of the sum by reciprocal_scale of the count",
+    Promise { scheme: "tosa", overflow: Overflow::OutOfDomain }, Domain { element: ELEMENT, clamp: false, ..DOMAIN },
+    "TOSA specification 1.0, AVG_POOL2D", |params, input, out| run(params, ELEMENT, input, out);
+    AVERAGE_I8 = "tosa-avg-pool2d-i8", I8;
+    AVERAGE_I16 = "tosa-avg-pool2d-i16", I16;
 }
 
 #[inline(always)]

@@ -5,27 +5,22 @@
 
 use super::tflite::DOMAIN;
 use super::windows::{clamp, each};
-use super::{Counted, Domain, Kernel, Run};
+use super::{Counted, Domain, Kernel, Params};
 use crate::contract::{Overflow, Promise};
-use crate::element::Element::{self, I8, U8};
+use crate::element::Element;
+use crate::kernel::of_elements;
 
-/// Average of int8.
-pub(super) const AVERAGE_I8: Kernel = average("tvm-avg-pool2d-i8", I8, |params, input, out| {
-    each(params, I8, input, out, |window| clamp(window.sum() / window.divisor() as i32, params));
-});
+of_elements! {
+    "TVM qnn.avg_pool2d of equal quantization: int32 sum, division toward zero",
+    Promise { scheme: "tvm", overflow: Overflow::OutOfDomain },
+    Domain { element: ELEMENT, counted: Counted::Either, clamp: false, ..DOMAIN },
+    "apache/tvm src/relay/qnn/op/avg_pool2d.cc, include/tvm/topi/nn/pooling.h",
+    |params, input, out| run(params, ELEMENT, input, out);
+    AVERAGE_I8 = "tvm-avg-pool2d-i8", I8;
+    AVERAGE_U8 = "tvm-avg-pool2d-u8", U8;
+}
 
-/// Average of unsigned bytes.
-pub(super) const AVERAGE_U8: Kernel = average("tvm-avg-pool2d-u8", U8, |params, input, out| {
-    each(params, U8, input, out, |window| clamp(window.sum() / window.divisor() as i32, params));
-});
-
-const fn average(name: &'static str, element: Element, run: Run) -> Kernel {
-    Kernel::scalar(
-        name,
-        "TVM qnn.avg_pool2d of equal quantization: int32 sum, division toward zero",
-        Promise { scheme: "tvm", overflow: Overflow::OutOfDomain },
-        Domain { element, counted: Counted::Either, clamp: false, ..DOMAIN },
-        "apache/tvm src/relay/qnn/op/avg_pool2d.cc, include/tvm/topi/nn/pooling.h",
-        run,
-    )
+#[inline(always)]
+fn run(params: &Params, element: Element, input: &[u8], out: &mut [i32]) {
+    each(params, element, input, out, |window| clamp(window.sum() / window.divisor() as i32, params));
 }

@@ -11,6 +11,8 @@ use crate::contract::{Contract, Overflow, Promise};
 use crate::element::Element::{self, I8, U8};
 use crate::elementwise::mul::xnnpack::significand;
 use crate::fpm::xnnpack::{rndnu_body, rndnu_constants};
+use crate::kernel::scalar;
+use crate::simd::form::params_form;
 use crate::simd::{LANES, Portable, Vector};
 
 const FP32: Promise = Promise { scheme: "xnnpack-fp32", overflow: Overflow::OutOfDomain };
@@ -18,43 +20,31 @@ const PADDED: Domain = Domain { element: U8, counted: Counted::Always, clamp: tr
 const GLOBAL: Domain = Domain { element: I8, counted: Counted::Never, global: true, ..PADDED };
 
 /// Average of unsigned bytes.
-pub(super) const AVERAGE_U8: Kernel = Kernel::scalar(
-    "xnnpack-qu8-avgpool",
-    "XNNPACK qu8-avgpool fp32: float product, clamp, magic bias; padding counted",
-    FP32,
-    PADDED,
-    "google/XNNPACK src/qu8-avgpool/unipass-scalar.c.in",
-    |params, input, out| magic(params, U8, input, out),
+pub(super) const AVERAGE_U8: Kernel = scalar!(
+    "xnnpack-qu8-avgpool", "XNNPACK qu8-avgpool fp32: float product, clamp, magic bias; padding counted",
+    FP32 on PADDED, from "google/XNNPACK src/qu8-avgpool/unipass-scalar.c.in",
+    |params, input, out| magic(params, U8, input, out)
 );
 
 /// Average of int8 over the whole image.
-pub(super) const GLOBAL_I8: Kernel = Kernel::scalar(
-    "xnnpack-qs8-gavgpool",
-    "XNNPACK qs8-gavgpool fp32: float product, clamp, magic bias",
-    FP32,
-    GLOBAL,
-    "google/XNNPACK src/qs8-gavgpool/unipass-scalar.c.in",
-    |params, input, out| magic(params, I8, input, out),
+pub(super) const GLOBAL_I8: Kernel = scalar!(
+    "xnnpack-qs8-gavgpool", "XNNPACK qs8-gavgpool fp32: float product, clamp, magic bias",
+    FP32 on GLOBAL, from "google/XNNPACK src/qs8-gavgpool/unipass-scalar.c.in",
+    |params, input, out| magic(params, I8, input, out)
 );
 
 /// Average of int8 over the whole image, on NEON. The last channels are padded to a whole vector.
 pub(super) const GLOBAL_NEON_I8: Kernel = Kernel {
     name: "xnnpack-qs8-gavgpool-neon",
     summary: "XNNPACK qs8-gavgpool rndnu on NEON: sqshl, sqdmulh, srshl",
-    contract: Contract {
-        promise: Promise { scheme: "xnnpack-rndnu", overflow: Overflow::Wrap },
-        domain: GLOBAL,
-        deviations: &[],
-        source: "google/XNNPACK src/qs8-gavgpool/unipass-neon.c.in",
-    },
+    contract: Contract::new(
+        "xnnpack-rndnu",
+        Overflow::Wrap,
+        GLOBAL,
+        "google/XNNPACK src/qs8-gavgpool/unipass-neon.c.in",
+    ),
     portable: vectors::<Portable>,
-    native: Some(crate::simd::form::neon_form!(
-        NEON,
-        "tiebreak_pool_xnnpack_qs8_gavgpool",
-        ["sqshl", "sqdmulh", "srshl"],
-        Run,
-        vectors::<Neon>(params: &Params, input: &[u8], out: &mut [i32])
-    )),
+    native: Some(params_form!("tiebreak_pool_xnnpack_qs8_gavgpool", ["sqshl", "sqdmulh", "srshl"], vectors(input: u8))),
 };
 
 /// `1.5 * 2^23`: sums with this number have steps of 1.

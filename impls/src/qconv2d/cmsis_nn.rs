@@ -13,6 +13,7 @@ use crate::contract::{self, Overflow, Promise};
 use crate::conv2d::im2col::{depth, im2col};
 use crate::fpm::Channel;
 use crate::fpm::cmsis_nn::{self, double_rounding, single_rounding};
+use crate::kernel::scalar;
 
 pub(super) const CHANNELS: contract::Domain = contract::Domain { per_channel: true, ..cmsis_nn::DOMAIN };
 pub(super) const DOUBLE: Promise = Promise { scheme: "cmsis-nn-double", overflow: Overflow::Wrap };
@@ -23,33 +24,23 @@ const DEPTHWISE: &str = "ARM-software/CMSIS-NN Source/ConvolutionFunctions/arm_d
 const TILE: usize = 4;
 
 /// `arm_convolve_s8`.
-pub(super) const CONVOLVE_I8: Kernel = Kernel::scalar(
-    "cmsis-nn-convolve-i8",
-    "CMSIS-NN arm_convolve_s8: two patches of int16 at a time, arm_nn_requantize per channel",
-    DOUBLE,
-    tflite::symmetric(CHANNELS),
-    CONVOLVE,
-    |params, input, weights, out| convolve(params, input, weights, out, double_rounding),
+pub(super) const CONVOLVE_I8: Kernel = scalar!(
+    "cmsis-nn-convolve-i8", "CMSIS-NN arm_convolve_s8: two patches of int16 at a time, arm_nn_requantize per channel",
+    DOUBLE on tflite::symmetric(CHANNELS), from CONVOLVE,
+    |params, input, weights, out| convolve(params, input, weights, out, double_rounding)
 );
 
 /// `arm_convolve_s8` built with `CMSIS_NN_USE_SINGLE_ROUNDING`.
-pub(super) const CONVOLVE_SINGLE_I8: Kernel = Kernel::scalar(
-    "cmsis-nn-convolve-single-i8",
-    "CMSIS-NN arm_convolve_s8 built with CMSIS_NN_USE_SINGLE_ROUNDING",
-    Promise { scheme: "cmsis-nn-single", overflow: Overflow::Wrap },
-    tflite::symmetric(CHANNELS),
-    CONVOLVE,
-    |params, input, weights, out| convolve(params, input, weights, out, single_rounding),
+pub(super) const CONVOLVE_SINGLE_I8: Kernel = scalar!(
+    "cmsis-nn-convolve-single-i8", "CMSIS-NN arm_convolve_s8 built with CMSIS_NN_USE_SINGLE_ROUNDING",
+    "cmsis-nn-single" Wrap on tflite::symmetric(CHANNELS), from CONVOLVE,
+    |params, input, weights, out| convolve(params, input, weights, out, single_rounding)
 );
 
 /// `arm_depthwise_conv_s8`.
-pub(super) const DEPTHWISE_I8: Kernel = Kernel::scalar(
-    "cmsis-nn-depthwise-i8",
-    "CMSIS-NN arm_depthwise_conv_s8: generic, and four results at a time for multiples of 4",
-    DOUBLE,
-    Domain { dense: false, ..tflite::symmetric(CHANNELS) },
-    DEPTHWISE,
-    depthwise,
+pub(super) const DEPTHWISE_I8: Kernel = scalar!(
+    "cmsis-nn-depthwise-i8", "CMSIS-NN arm_depthwise_conv_s8: generic, and four results at a time for multiples of 4",
+    DOUBLE on Domain { dense: false, ..tflite::symmetric(CHANNELS) }, from DEPTHWISE, depthwise
 );
 
 /// Applies `arm_nn_requantize`, the offset, and the bounds of the activation.

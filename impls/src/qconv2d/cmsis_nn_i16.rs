@@ -14,6 +14,7 @@ use super::{Domain, Kernel, Params, cmsis_nn};
 use crate::contract;
 use crate::conv2d::im2col::{depth, im2col};
 use crate::fpm::cmsis_nn::double_rounding;
+use crate::kernel::scalar;
 use crate::matmul;
 use crate::qmatmul::wide::{FAST, HALVES, halved};
 
@@ -29,26 +30,20 @@ pub(crate) const DENSE: Domain =
     Domain { operands: matmul::Domain { rhs_values: -127..=127, ..WIDE.operands }, grouped: false, ..WIDE };
 
 /// `arm_convolve_s16` with a 64-bit bias.
-pub(super) const CONVOLVE: Kernel = Kernel::scalar(
-    "cmsis-nn-convolve-i16",
-    "CMSIS-NN arm_convolve_s16: two patches at a time, 512 products in int32, arm_nn_requantize_s64",
-    HALVES,
-    Domain { operands: matmul::Domain { depth: 1..=FAST, ..DENSE.operands }, ..DENSE },
-    CONVOLVE_C,
-    convolve,
+pub(super) const CONVOLVE: Kernel = scalar!(
+    "cmsis-nn-convolve-i16", "CMSIS-NN arm_convolve_s16: two patches at a time, 512 products in int32, arm_nn_requantize_s64",
+    HALVES on Domain { operands: matmul::Domain { depth: 1..=FAST, ..DENSE.operands }, ..DENSE }, from CONVOLVE_C,
+    convolve
 );
 
 /// `arm_convolve_s16` with a 32-bit bias.
-pub(super) const CONVOLVE_BIAS32: Kernel = Kernel::scalar(
-    "cmsis-nn-convolve-i16-bias32",
-    "CMSIS-NN arm_convolve_s16 with is_int32_bias: sums of int32, arm_nn_requantize per channel",
-    cmsis_nn::DOUBLE,
-    Domain { grouped: false, ..symmetric(cmsis_nn::CHANNELS, false) },
-    CONVOLVE_C,
+pub(super) const CONVOLVE_BIAS32: Kernel = scalar!(
+    "cmsis-nn-convolve-i16-bias32", "CMSIS-NN arm_convolve_s16 with is_int32_bias: sums of int32, arm_nn_requantize per channel",
+    cmsis_nn::DOUBLE on Domain { grouped: false, ..symmetric(cmsis_nn::CHANNELS, false) }, from CONVOLVE_C,
     |params, input, weights, out| {
         // CMSIS-NN adds the bias last, and the shared int8 function adds it first: the wrapped sums are equal.
         cmsis_nn::products(params, &elements(input), weights, out, double_rounding);
-    },
+    }
 );
 
 /// `arm_depthwise_conv_s16`.

@@ -6,22 +6,21 @@
 //! Source: google/gemmlowp `public/gemmlowp.h`, `internal/unpack.h`, `public/output_stages.h`, `doc/low-precision.md`.
 
 use super::{Domain, Kernel, loops};
-use crate::contract::{self, Overflow, Promise};
+use crate::contract;
 use crate::element::Element::U8;
 use crate::fpm::Channel;
 use crate::fpm::gemmlowp::double_rounding;
+use crate::kernel::scalar;
 
 /// Steps 1 to 4 of the low-precision paradigm, to uint8.
-pub(super) const PIPELINE_U8: Kernel = Kernel::scalar(
-    "gemmlowp-pointwise-u8",
-    "gemmlowp GemmWithOutputPipeline: bias, ScaleInt32ByFixedPointAndExponent per channel, Clamp, cast",
-    Promise { scheme: "gemmlowp-double", overflow: Overflow::Wrap },
-    Domain {
+pub(super) const PIPELINE_U8: Kernel = scalar!(
+    "gemmlowp-pointwise-u8", "gemmlowp GemmWithOutputPipeline: bias, ScaleInt32ByFixedPointAndExponent per channel, Clamp, cast",
+    "gemmlowp-double" Wrap on Domain {
         grouped: false,
         spatial: false,
-        ..Domain::all([U8; 3], contract::Domain { per_channel: true, ..contract::Domain::ALL })
+        ..Domain::all([U8; 3], contract::Domain::PER_CHANNEL)
     },
-    "google/gemmlowp public/gemmlowp.h, internal/unpack.h, public/output_stages.h",
+    from "google/gemmlowp public/gemmlowp.h, internal/unpack.h, public/output_stages.h",
     |params, input, weights, out| {
         let sums = loops::expanded(params, (U8, input), (U8, weights), params.shape.input_zero_point);
         loops::each(params, &sums, out, |sum, o| {
@@ -29,5 +28,5 @@ pub(super) const PIPELINE_U8: Kernel = Kernel::scalar(
             let scaled = double_rounding(sum.wrapping_add(params.bias(o)), multiplier, shift);
             params.finish(scaled).clamp(0, 255)
         });
-    },
+    }
 );

@@ -131,7 +131,7 @@ impl Domain {
             spatial: true,
             wide: false,
             transposed: None,
-            requantize: requantize::Domain { output, channels, bias: true, zero_point: true, clamp: true },
+            requantize: requantize::Domain::all(output, channels),
         }
     }
 
@@ -195,8 +195,6 @@ pub type Run = fn(&Params, &[u8], &[u8], &mut [i32]);
 /// Quantized convolution under test.
 pub type Kernel = kernel::Kernel<Run, Domain>;
 
-lookups!();
-
 /// Operation of quantized convolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Qconv2d {}
@@ -212,35 +210,15 @@ impl TensorOperation for Qconv2d {
     }
 }
 
-static KERNELS: &[Kernel] = &[
-    tflite::CONV_I8,
-    tflite::CONV_SINGLE_I8,
-    tflite::CONV_U8,
-    tflite::DEPTHWISE_I8,
-    tflite::DEPTHWISE_U8,
-    ruy::CONV_I8,
-    ruy::CONV_U8,
-    cmsis_nn::CONVOLVE_I8,
-    cmsis_nn::CONVOLVE_SINGLE_I8,
-    cmsis_nn::DEPTHWISE_I8,
-    gemmlowp::PIPELINE_U8,
-    tvm_relay::UPWARD_I8,
-    tvm_relay::UPWARD_U8,
-    tvm_relay::TO_NEAREST_I8,
-    tvm_gemm::I8_FUSED,
-    tvm_gemm::U8_FUSED,
-    tvm_neon::RFC_I8,
-    tvm_neon::RFC_U8,
-    tvm_neon::FIXUP_I8,
-    transpose_conv::TFLITE_I8,
-    transpose_conv::TFLITE_U8,
-    transpose_conv::CMSIS_NN_I8,
-    transpose_conv::CMSIS_NN_REVERSE_I8,
-    tflite_16x8::CONV,
-    tflite_16x8::CONV_BIAS32,
-    tflite_16x8::DEPTHWISE,
-    tflite_16x8::TRANSPOSE_CONV,
-    cmsis_nn_i16::CONVOLVE,
-    cmsis_nn_i16::CONVOLVE_BIAS32,
-    cmsis_nn_i16::DEPTHWISE,
-];
+lookups! {
+    tflite: CONV_I8 CONV_SINGLE_I8 CONV_U8 DEPTHWISE_I8 DEPTHWISE_U8;
+    ruy: CONV_I8 CONV_U8;
+    cmsis_nn: CONVOLVE_I8 CONVOLVE_SINGLE_I8 DEPTHWISE_I8;
+    gemmlowp: PIPELINE_U8;
+    tvm_relay: UPWARD_I8 UPWARD_U8 TO_NEAREST_I8;
+    tvm_gemm: I8_FUSED U8_FUSED;
+    tvm_neon: RFC_I8 RFC_U8 FIXUP_I8;
+    transpose_conv: TFLITE_I8 TFLITE_U8 CMSIS_NN_I8 CMSIS_NN_REVERSE_I8;
+    tflite_16x8: CONV CONV_BIAS32 DEPTHWISE TRANSPOSE_CONV;
+    cmsis_nn_i16: CONVOLVE CONVOLVE_BIAS32 DEPTHWISE;
+}

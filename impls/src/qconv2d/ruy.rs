@@ -13,6 +13,7 @@ use crate::contract::{self, Overflow, Promise};
 use crate::element::Element::{self, I8, U8};
 use crate::fpm::Channel;
 use crate::fpm::tflite::single_rounding;
+use crate::kernel::scalar;
 
 const SOURCE: &str =
     "google/ruy ruy/apply_multiplier.cc; tensorflow/lite/kernels/internal/optimized/integer_ops/conv.h";
@@ -22,26 +23,20 @@ const PROMISE: Promise = Promise { scheme: "ties-up", overflow: Overflow::Wrap }
 
 /// Preconditions of the function.
 const CHANNELS: contract::Domain =
-    contract::Domain { multipliers: 0..=i32::MAX, shifts: -31..=7, per_channel: true, ..contract::Domain::ALL };
+    contract::Domain { multipliers: 0..=i32::MAX, shifts: -31..=7, ..contract::Domain::PER_CHANNEL };
 
 /// int8, per channel.
-pub(super) const CONV_I8: Kernel = Kernel::scalar(
-    "ruy-conv-i8",
-    "TFLite optimized ConvPerChannel on ruy, int8: im2col, sums, one rounding per channel",
-    PROMISE,
-    tflite::symmetric(CHANNELS),
-    SOURCE,
-    |params, input, weights, out| run(params, (I8, input), (I8, weights), out),
+pub(super) const CONV_I8: Kernel = scalar!(
+    "ruy-conv-i8", "TFLite optimized ConvPerChannel on ruy, int8: im2col, sums, one rounding per channel",
+    PROMISE on tflite::symmetric(CHANNELS), from SOURCE,
+    |params, input, weights, out| run(params, (I8, input), (I8, weights), out)
 );
 
 /// uint8, with zero points on both sides.
-pub(super) const CONV_U8: Kernel = Kernel::scalar(
-    "ruy-conv-u8",
-    "TFLite optimized Conv on ruy, uint8: im2col, four terms, one rounding",
-    PROMISE,
-    Domain::all([U8; 3], contract::Domain { per_channel: false, ..CHANNELS }),
-    SOURCE,
-    |params, input, weights, out| run(params, (U8, input), (U8, weights), out),
+pub(super) const CONV_U8: Kernel = scalar!(
+    "ruy-conv-u8", "TFLite optimized Conv on ruy, uint8: im2col, four terms, one rounding",
+    PROMISE on Domain::all([U8; 3], contract::Domain { per_channel: false, ..CHANNELS }), from SOURCE,
+    |params, input, weights, out| run(params, (U8, input), (U8, weights), out)
 );
 
 #[inline(always)]

@@ -16,13 +16,13 @@ use crate::element::Element::{self, I8, U8};
 use crate::fpm::Channel;
 use crate::fpm::gemmlowp::double_rounding;
 use crate::fpm::tflite::single_rounding;
+use crate::kernel::scalar;
 use crate::matmul;
 
-const PER_CHANNEL: contract::Domain = contract::Domain { per_channel: true, ..contract::Domain::ALL };
 pub(super) const DOUBLE: Promise = Promise { scheme: "gemmlowp-double", overflow: Overflow::Wrap };
 
 /// Domain of int8 with symmetric filters.
-pub(super) const SYMMETRIC: Domain = symmetric(PER_CHANNEL);
+pub(super) const SYMMETRIC: Domain = symmetric(contract::Domain::PER_CHANNEL);
 
 /// Domain of int8 with symmetric filters and these multipliers and shifts.
 pub(crate) const fn symmetric(channels: contract::Domain) -> Domain {
@@ -34,13 +34,10 @@ pub(crate) const fn symmetric(channels: contract::Domain) -> Domain {
 pub(super) const BYTES: Domain = Domain::all([U8; 3], contract::Domain::ALL);
 
 /// `ConvPerChannel` of int8.
-pub(super) const CONV_I8: Kernel = Kernel::scalar(
-    "tflite-conv-i8",
-    "TFLite reference ConvPerChannel, int8: bias, double rounding per channel, output offset, activation",
-    DOUBLE,
-    SYMMETRIC,
-    "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/integer_ops/conv.h",
-    |params, input, weights, out| conv(params, (I8, input), (I8, weights), out, double_rounding),
+pub(super) const CONV_I8: Kernel = scalar!(
+    "tflite-conv-i8", "TFLite reference ConvPerChannel, int8: bias, double rounding per channel, output offset, activation",
+    DOUBLE on SYMMETRIC, from "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/integer_ops/conv.h",
+    |params, input, weights, out| conv(params, (I8, input), (I8, weights), out, double_rounding)
 );
 
 /// `ConvPerChannel` of int8, built with `TFLITE_SINGLE_ROUNDING`.
@@ -48,43 +45,36 @@ pub(super) const CONV_SINGLE_I8: Kernel = Kernel::scalar(
     "tflite-conv-single-i8",
     "TFLite reference ConvPerChannel, int8, built with TFLITE_SINGLE_ROUNDING",
     Promise { scheme: "tflite-single", overflow: Overflow::Wrap },
-    symmetric(contract::Domain { multipliers: 0..=i32::MAX, shifts: -31..=30, ..PER_CHANNEL }),
+    symmetric(contract::Domain { multipliers: 0..=i32::MAX, shifts: -31..=30, ..contract::Domain::PER_CHANNEL }),
     "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/integer_ops/conv.h, internal/common.cc",
     |params, input, weights, out| conv(params, (I8, input), (I8, weights), out, single_rounding),
 );
 
 /// `Conv` of uint8.
-pub(super) const CONV_U8: Kernel = Kernel::scalar(
-    "tflite-conv-u8",
-    "TFLite reference Conv, uint8: bias, double rounding, output offset, activation",
-    DOUBLE,
-    BYTES,
-    "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/conv.h",
-    |params, input, weights, out| conv(params, (U8, input), (U8, weights), out, double_rounding),
+pub(super) const CONV_U8: Kernel = scalar!(
+    "tflite-conv-u8", "TFLite reference Conv, uint8: bias, double rounding, output offset, activation",
+    DOUBLE on BYTES, from "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/conv.h",
+    |params, input, weights, out| conv(params, (U8, input), (U8, weights), out, double_rounding)
 );
 
 /// `DepthwiseConvPerChannel` of int8.
-pub(super) const DEPTHWISE_I8: Kernel = Kernel::scalar(
-    "tflite-depthwise-i8",
-    "TFLite reference DepthwiseConvPerChannel, int8, any depth multiplier",
-    DOUBLE,
-    Domain { dense: false, ..SYMMETRIC },
-    "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/integer_ops/depthwise_conv.h",
+pub(super) const DEPTHWISE_I8: Kernel = scalar!(
+    "tflite-depthwise-i8", "TFLite reference DepthwiseConvPerChannel, int8, any depth multiplier",
+    DOUBLE on Domain { dense: false, ..SYMMETRIC },
+    from "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/integer_ops/depthwise_conv.h",
     |params, input, weights, out| {
         depthwise(params, (I8, input), (I8, weights), out, channels, |sum, o| tail(params, sum, o))
-    },
+    }
 );
 
 /// `DepthwiseConv` of uint8.
-pub(super) const DEPTHWISE_U8: Kernel = Kernel::scalar(
-    "tflite-depthwise-u8",
-    "TFLite reference DepthwiseConv, uint8, any depth multiplier",
-    DOUBLE,
-    Domain { dense: false, ..BYTES },
-    "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/depthwiseconv_uint8.h",
+pub(super) const DEPTHWISE_U8: Kernel = scalar!(
+    "tflite-depthwise-u8", "TFLite reference DepthwiseConv, uint8, any depth multiplier",
+    DOUBLE on Domain { dense: false, ..BYTES },
+    from "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/depthwiseconv_uint8.h",
     |params, input, weights, out| {
         depthwise(params, (U8, input), (U8, weights), out, channels, |sum, o| tail(params, sum, o))
-    },
+    }
 );
 
 /// Applies bias, double rounding, output offset and activation.

@@ -12,6 +12,7 @@ use crate::contract::{self, Overflow, Promise};
 use crate::conv2d::direct;
 use crate::conv2d::transposed::scatter::{self, PLAIN};
 use crate::element::Element::{I8, I16};
+use crate::kernel::scalar;
 use crate::matmul;
 use crate::qmatmul::wide::{self, rounded};
 use crate::requantize;
@@ -43,16 +44,13 @@ pub(super) const CONV: Kernel = Kernel::scalar(
 );
 
 /// `ConvPerChannel` with a bias of int32.
-pub(super) const CONV_BIAS32: Kernel = Kernel::scalar(
-    "tflite-conv-16x8-bias32",
-    "TFLite reference ConvPerChannel, int16 by int8 with int32 sums and biases: double rounding per channel",
-    tflite::DOUBLE,
-    symmetric(contract::Domain { per_channel: true, ..contract::Domain::ALL }, false),
-    CONV_H,
+pub(super) const CONV_BIAS32: Kernel = scalar!(
+    "tflite-conv-16x8-bias32", "TFLite reference ConvPerChannel, int16 by int8 with int32 sums and biases: double rounding per channel",
+    tflite::DOUBLE on symmetric(contract::Domain::PER_CHANNEL, false), from CONV_H,
     |params, input, weights, out| {
         // The low half of the exact sum is the wrapped sum.
         conv(params, input, weights, out, |sum, o| tflite::tail(params, sum as i32, o));
-    },
+    }
 );
 
 /// `DepthwiseConvPerChannel` of int16.

@@ -18,6 +18,7 @@ use crate::conv2d::transposed::scatter::{PLAIN, scatter};
 use crate::conv2d::transposed::{Dilation, Outputs, Transposed};
 use crate::element::Element::{self, I8, U8};
 use crate::fpm::cmsis_nn::double_rounding;
+use crate::kernel::scalar;
 
 const TFLITE: &str = "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/integer_ops/transpose_conv.h";
 const CMSIS_NN: &str = "ARM-software/CMSIS-NN Source/ConvolutionFunctions/arm_transpose_conv_s8.c";
@@ -31,43 +32,32 @@ pub(crate) const fn symmetric(channels: contract::Domain, taken: Transposed) -> 
 pub(crate) const STEPPED: Transposed = Transposed { dilation: Dilation::One, outputs: Outputs::WholeSteps };
 
 /// `TransposeConv` of int8.
-pub(super) const TFLITE_I8: Kernel = Kernel::scalar(
-    "tflite-transpose-conv-i8",
-    "TFLite reference TransposeConv, int8: scatter, bias, double rounding per channel, output offset",
-    tflite::DOUBLE,
-    symmetric(contract::Domain { per_channel: true, ..contract::Domain::ALL }, PLAIN),
-    TFLITE,
-    |params, input, weights, out| reference(params, (I8, input), (I8, weights), out),
+pub(super) const TFLITE_I8: Kernel = scalar!(
+    "tflite-transpose-conv-i8", "TFLite reference TransposeConv, int8: scatter, bias, double rounding per channel, output offset",
+    tflite::DOUBLE on symmetric(contract::Domain::PER_CHANNEL, PLAIN), from TFLITE,
+    |params, input, weights, out| reference(params, (I8, input), (I8, weights), out)
 );
 
 /// `TransposeConv` of uint8.
-pub(super) const TFLITE_U8: Kernel = Kernel::scalar(
-    "tflite-transpose-conv-u8",
-    "TFLite reference TransposeConv, uint8: scatter, bias, double rounding, output offset, activation",
-    tflite::DOUBLE,
-    Domain { grouped: false, transposed: Some(PLAIN), ..tflite::BYTES },
-    "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/transpose_conv.h",
-    |params, input, weights, out| reference(params, (U8, input), (U8, weights), out),
+pub(super) const TFLITE_U8: Kernel = scalar!(
+    "tflite-transpose-conv-u8", "TFLite reference TransposeConv, uint8: scatter, bias, double rounding, output offset, activation",
+    tflite::DOUBLE on Domain { grouped: false, transposed: Some(PLAIN), ..tflite::BYTES },
+    from "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/transpose_conv.h",
+    |params, input, weights, out| reference(params, (U8, input), (U8, weights), out)
 );
 
 /// `arm_transpose_conv_s8`.
-pub(super) const CMSIS_NN_I8: Kernel = Kernel::scalar(
-    "cmsis-nn-transpose-conv-i8",
-    "CMSIS-NN arm_transpose_conv_s8: rows of accumulators that go round, arm_nn_requantize per channel",
-    cmsis_nn::DOUBLE,
-    symmetric(cmsis_nn::CHANNELS, STEPPED),
-    CMSIS_NN,
-    |params, input, weights, out| rolling(params, input, weights, out, FINISHED),
+pub(super) const CMSIS_NN_I8: Kernel = scalar!(
+    "cmsis-nn-transpose-conv-i8", "CMSIS-NN arm_transpose_conv_s8: rows of accumulators that go round, arm_nn_requantize per channel",
+    cmsis_nn::DOUBLE on symmetric(cmsis_nn::CHANNELS, STEPPED), from CMSIS_NN,
+    |params, input, weights, out| rolling(params, input, weights, out, FINISHED)
 );
 
 /// `arm_convolve_s8` over an upscaled input.
-pub(super) const CMSIS_NN_REVERSE_I8: Kernel = Kernel::scalar(
-    "cmsis-nn-transpose-conv-reverse-i8",
-    "CMSIS-NN arm_transpose_conv_wrapper_s8: arm_convolve_s8 over an upscaled input, filters in reverse",
-    cmsis_nn::DOUBLE,
-    symmetric(cmsis_nn::CHANNELS, STEPPED),
-    "ARM-software/CMSIS-NN Source/ConvolutionFunctions/arm_transpose_conv_wrapper_s8.c",
-    reverse,
+pub(super) const CMSIS_NN_REVERSE_I8: Kernel = scalar!(
+    "cmsis-nn-transpose-conv-reverse-i8", "CMSIS-NN arm_transpose_conv_wrapper_s8: arm_convolve_s8 over an upscaled input, filters in reverse",
+    cmsis_nn::DOUBLE on symmetric(cmsis_nn::CHANNELS, STEPPED),
+    from "ARM-software/CMSIS-NN Source/ConvolutionFunctions/arm_transpose_conv_wrapper_s8.c", reverse
 );
 
 fn reference(params: &Params, input: (Element, &[u8]), weights: (Element, &[u8]), out: &mut [i32]) {

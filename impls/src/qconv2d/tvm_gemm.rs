@@ -8,7 +8,7 @@
 //! python/tvm/topi/arm_cpu/conv2d_gemm.py, `compute_conv2d_gemm_without_weight_transform`.
 
 use super::{Domain, Kernel, Params, Run};
-use crate::contract::{self, Contract, Overflow, Promise};
+use crate::contract::{self, Contract, Overflow};
 use crate::conv2d;
 use crate::conv2d::im2col::{depth, inside};
 use crate::element::Element::{self, I8, U8};
@@ -49,18 +49,16 @@ fn with_terms(
     }
 }
 
-const CHANNELS: contract::Domain = contract::Domain { per_channel: true, ..contract::Domain::ALL };
-
 const fn kernel(name: &'static str, summary: &'static str, element: Element, portable: Run) -> Kernel {
     Kernel {
         name,
         summary,
-        contract: Contract {
-            promise: Promise { scheme: "ties-up", overflow: Overflow::Wrap },
-            domain: Domain::all([element; 3], CHANNELS),
-            deviations: &[],
-            source: "RFC on int8 convolution for Arm; apache/tvm python/tvm/topi/arm_cpu/conv2d_gemm.py",
-        },
+        contract: Contract::new(
+            "ties-up",
+            Overflow::Wrap,
+            Domain::all([element; 3], contract::Domain::PER_CHANNEL),
+            "RFC on int8 convolution for Arm; apache/tvm python/tvm/topi/arm_cpu/conv2d_gemm.py",
+        ),
         portable,
         native: None,
     }

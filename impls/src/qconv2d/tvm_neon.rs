@@ -12,12 +12,17 @@ use super::{Domain, Kernel, Params, Run, loops};
 use crate::contract::{Contract, Deviation, Overflow, Promise};
 use crate::element::Element::{self, I8, U8};
 use crate::fpm::tvm_neon;
-use crate::simd::form::neon_form;
+use crate::kernel::Native;
+use crate::simd::form::params_form;
 use crate::simd::{Portable, Vector};
 
 /// True if the rule applies its fixup.
 const RFC: bool = false;
 const FIXUP: bool = true;
+
+/// True if the input is unsigned.
+const INT8: bool = false;
+const UINT8: bool = true;
 
 const SOURCE: &str = "TVM RFC on fixed point multiplication; apache/tvm python/tvm/topi/arm_cpu/tensor_intrin.py";
 
@@ -31,6 +36,7 @@ const fn kernel(
     scheme: &'static str,
     types: [Element; 3],
     run: Run,
+    native: Native<Run>,
 ) -> Kernel {
     Kernel {
         name,
@@ -42,89 +48,52 @@ const fn kernel(
             source: SOURCE,
         },
         portable: run,
-        native: None,
+        native: Some(native),
     }
 }
 
 /// Rule as printed, int8.
-pub(super) const RFC_I8: Kernel = Kernel {
-    native: Some(neon_form!(
-        NEON,
-        "tiebreak_qconv2d_tvm_neon_rfc_i8",
-        ["sqrdmulh", "srshl", "mul"],
-        Run,
-        fn run(params: &Params, input: &[u8], weights: &[u8], out: &mut [i32]) {
-            fused::<crate::simd::Neon, RFC>(params, [(I8, input), (I8, weights)], out);
-        },
-        run
-    )),
-    ..kernel(
-        "tvm-qnn-conv2d-neon-i8",
-        "TVM qnn.conv2d fused with the rule for Armv8-A as the RFC prints it, int8, per tensor",
-        "sqrdmulh-srshl",
-        [I8; 3],
-        |params, input, weights, out| {
-            fused::<Portable, RFC>(params, [(I8, input), (I8, weights)], out);
-        },
-    )
-};
+pub(super) const RFC_I8: Kernel = kernel(
+    "tvm-qnn-conv2d-neon-i8",
+    "TVM qnn.conv2d fused with the rule for Armv8-A as the RFC prints it, int8, per tensor",
+    "sqrdmulh-srshl",
+    [I8; 3],
+    fused::<Portable, RFC, INT8>,
+    params_form!("tiebreak_qconv2d_tvm_neon_rfc_i8", ["sqrdmulh", "srshl", "mul"], fused<RFC, INT8>(input, weights: u8)),
+);
 
 /// Rule as printed, uint8 by int8.
-pub(super) const RFC_U8: Kernel = Kernel {
-    native: Some(neon_form!(
-        NEON,
-        "tiebreak_qconv2d_tvm_neon_rfc_u8",
-        ["sqrdmulh", "srshl", "mul"],
-        Run,
-        fn run(params: &Params, input: &[u8], weights: &[u8], out: &mut [i32]) {
-            fused::<crate::simd::Neon, RFC>(params, [(U8, input), (I8, weights)], out);
-        },
-        run
-    )),
-    ..kernel(
-        "tvm-qnn-conv2d-neon-u8",
-        "TVM qnn.conv2d fused with the rule for Armv8-A as the RFC prints it, uint8 by int8, per tensor",
-        "sqrdmulh-srshl",
-        [U8, I8, U8],
-        |params, input, weights, out| {
-            fused::<Portable, RFC>(params, [(U8, input), (I8, weights)], out);
-        },
-    )
-};
+pub(super) const RFC_U8: Kernel = kernel(
+    "tvm-qnn-conv2d-neon-u8",
+    "TVM qnn.conv2d fused with the rule for Armv8-A as the RFC prints it, uint8 by int8, per tensor",
+    "sqrdmulh-srshl",
+    [U8, I8, U8],
+    fused::<Portable, RFC, UINT8>,
+    params_form!("tiebreak_qconv2d_tvm_neon_rfc_u8", ["sqrdmulh", "srshl", "mul"], fused<RFC, UINT8>(input, weights: u8)),
+);
 
 /// Rule with its fixup applied, int8.
-pub(super) const FIXUP_I8: Kernel = Kernel {
-    native: Some(neon_form!(
-        NEON,
-        "tiebreak_qconv2d_tvm_neon_fixup_i8",
-        ["sqrdmulh", "and", "sshr", "add", "srshl", "mul"],
-        Run,
-        fn run(params: &Params, input: &[u8], weights: &[u8], out: &mut [i32]) {
-            fused::<crate::simd::Neon, FIXUP>(params, [(I8, input), (I8, weights)], out);
-        },
-        run
-    )),
-    ..kernel(
-        "tvm-qnn-conv2d-neon-fixup-i8",
-        "TVM qnn.conv2d fused with the rule for Armv8-A as the RFC's text means it, int8, per tensor",
-        "sqrdmulh-fixup-srshl",
-        [I8; 3],
-        |params, input, weights, out| {
-            fused::<Portable, FIXUP>(params, [(I8, input), (I8, weights)], out);
-        },
-    )
-};
+pub(super) const FIXUP_I8: Kernel = kernel(
+    "tvm-qnn-conv2d-neon-fixup-i8",
+    "TVM qnn.conv2d fused with the rule for Armv8-A as the RFC's text means it, int8, per tensor",
+    "sqrdmulh-fixup-srshl",
+    [I8; 3],
+    fused::<Portable, FIXUP, INT8>,
+    params_form!("tiebreak_qconv2d_tvm_neon_fixup_i8", ["sqrdmulh", "and", "sshr", "add", "srshl", "mul"], fused<FIXUP, INT8>(input, weights: u8)),
+);
 
 /// Computes the terms of `qnn.conv2d`, adds the bias, and applies the rule to the output channels of each pixel.
 #[inline(always)]
-fn fused<V: Vector, const APPLIES_FIXUP: bool>(
+fn fused<V: Vector, const APPLIES_FIXUP: bool, const UNSIGNED: bool>(
     params: &Params,
-    [input, weights]: [(Element, &[u8]); 2],
+    input: &[u8],
+    weights: &[u8],
     out: &mut [i32],
 ) {
+    let input = (if UNSIGNED { U8 } else { I8 }, input);
     let channel = params.channel(0);
     let outputs = params.shape.out_channels;
-    let mut sums = loops::expanded(params, input, weights, params.shape.input_zero_point);
+    let mut sums = loops::expanded(params, input, (I8, weights), params.shape.input_zero_point);
     for (sums, out) in sums.chunks_exact_mut(outputs).zip(out.chunks_exact_mut(outputs)) {
         sums.iter_mut().enumerate().for_each(|(o, sum)| *sum = sum.wrapping_add(params.bias(o)));
         tvm_neon::multiplied::<V, APPLIES_FIXUP>(channel, sums, out);

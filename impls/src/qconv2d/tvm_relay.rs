@@ -11,29 +11,22 @@ use super::{Domain, Kernel, Params, loops};
 use crate::contract::{self, Overflow, Promise};
 use crate::element::Element::{self, I8, U8};
 use crate::fpm::tvm_relay::Step;
+use crate::kernel::scalar;
 
 const SOURCE: &str = "apache/tvm src/relay/qnn/op/convolution.cc, requantize.cc";
 const UPWARD: Promise = Promise { scheme: "ties-up", overflow: Overflow::Wrap };
-const CHANNELS: contract::Domain = contract::Domain { per_channel: true, ..contract::Domain::ALL };
-
 /// int8, rounding UPWARD.
-pub(super) const UPWARD_I8: Kernel = Kernel::scalar(
-    "tvm-qnn-conv2d-i8",
-    "TVM qnn.conv2d, bias_add, qnn.requantize, clip, fused: int8, UPWARD, per channel",
-    UPWARD,
-    Domain::all([I8; 3], CHANNELS),
-    SOURCE,
-    |params, input, weights, out| run(params, (I8, input), (I8, weights), out, Step::upward),
+pub(super) const UPWARD_I8: Kernel = scalar!(
+    "tvm-qnn-conv2d-i8", "TVM qnn.conv2d, bias_add, qnn.requantize, clip, fused: int8, UPWARD, per channel",
+    UPWARD on Domain::all([I8; 3], contract::Domain::PER_CHANNEL), from SOURCE,
+    |params, input, weights, out| run(params, (I8, input), (I8, weights), out, Step::upward)
 );
 
 /// uint8 by int8 to uint8, rounding UPWARD.
-pub(super) const UPWARD_U8: Kernel = Kernel::scalar(
-    "tvm-qnn-conv2d-u8",
-    "TVM qnn.conv2d, bias_add, qnn.requantize, clip, fused: uint8 by int8 to uint8, UPWARD, per channel",
-    UPWARD,
-    Domain::all([U8, I8, U8], CHANNELS),
-    SOURCE,
-    |params, input, weights, out| run(params, (U8, input), (I8, weights), out, Step::upward),
+pub(super) const UPWARD_U8: Kernel = scalar!(
+    "tvm-qnn-conv2d-u8", "TVM qnn.conv2d, bias_add, qnn.requantize, clip, fused: uint8 by int8 to uint8, UPWARD, per channel",
+    UPWARD on Domain::all([U8, I8, U8], contract::Domain::PER_CHANNEL), from SOURCE,
+    |params, input, weights, out| run(params, (U8, input), (I8, weights), out, Step::upward)
 );
 
 /// int8, rounding TONEAREST, with the bound on left shifts of TONEAREST (see [`crate::fpm`]'s `tvm-relay-tonearest`).
@@ -41,7 +34,7 @@ pub(super) const TO_NEAREST_I8: Kernel = Kernel::scalar(
     "tvm-qnn-conv2d-tonearest-i8",
     "TVM qnn.conv2d, bias_add, qnn.requantize, clip, fused: int8, TONEAREST, per channel",
     Promise { scheme: "ties-away", overflow: Overflow::Wrap },
-    Domain::all([I8; 3], contract::Domain { shifts: -31..=1, ..CHANNELS }),
+    Domain::all([I8; 3], contract::Domain { shifts: -31..=1, ..contract::Domain::PER_CHANNEL }),
     SOURCE,
     |params, input, weights, out| run(params, (I8, input), (I8, weights), out, Step::to_nearest),
 );

@@ -8,10 +8,11 @@
 //! `Source/NNSupportFunctions/arm_nn_vec_mat_mult_t_s8.c`.
 
 use super::{Domain, Kernel, Params};
-use crate::contract::{self, Overflow, Promise};
+use crate::contract;
 use crate::element::Element::I8;
 use crate::fpm::Channel;
 use crate::fpm::cmsis_nn::{self, double_rounding, single_rounding};
+use crate::kernel::scalar;
 
 const CHANNELS: contract::Domain = contract::Domain { per_channel: true, ..cmsis_nn::DOMAIN };
 const SOURCE: &str = "ARM-software/CMSIS-NN Source/FullyConnectedFunctions/arm_fully_connected_s8.c";
@@ -20,23 +21,17 @@ const SOURCE: &str = "ARM-software/CMSIS-NN Source/FullyConnectedFunctions/arm_f
 const FILTERS: usize = 4;
 
 /// `arm_fully_connected_s8` and its per-channel form.
-pub(super) const DOUBLE_I8: Kernel = Kernel::scalar(
-    "cmsis-nn-fully-connected-i8",
-    "CMSIS-NN arm_fully_connected_s8: four filters at a time from the bias on, arm_nn_requantize",
-    Promise { scheme: "cmsis-nn-double", overflow: Overflow::Wrap },
-    Domain::layer([I8; 3], CHANNELS),
-    SOURCE,
-    |params, lhs, rhs, out| layer(params, lhs, rhs, out, double_rounding),
+pub(super) const DOUBLE_I8: Kernel = scalar!(
+    "cmsis-nn-fully-connected-i8", "CMSIS-NN arm_fully_connected_s8: four filters at a time from the bias on, arm_nn_requantize",
+    "cmsis-nn-double" Wrap on Domain::layer([I8; 3], CHANNELS), from SOURCE,
+    |params, lhs, rhs, out| layer(params, lhs, rhs, out, double_rounding)
 );
 
 /// Layer built with `CMSIS_NN_USE_SINGLE_ROUNDING`.
-pub(super) const SINGLE_I8: Kernel = Kernel::scalar(
-    "cmsis-nn-fully-connected-single-i8",
-    "CMSIS-NN arm_fully_connected_s8 built with CMSIS_NN_USE_SINGLE_ROUNDING",
-    Promise { scheme: "cmsis-nn-single", overflow: Overflow::Wrap },
-    Domain::layer([I8; 3], CHANNELS),
-    SOURCE,
-    |params, lhs, rhs, out| layer(params, lhs, rhs, out, single_rounding),
+pub(super) const SINGLE_I8: Kernel = scalar!(
+    "cmsis-nn-fully-connected-single-i8", "CMSIS-NN arm_fully_connected_s8 built with CMSIS_NN_USE_SINGLE_ROUNDING",
+    "cmsis-nn-single" Wrap on Domain::layer([I8; 3], CHANNELS), from SOURCE,
+    |params, lhs, rhs, out| layer(params, lhs, rhs, out, single_rounding)
 );
 
 fn layer(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32], requantize: fn(i32, i32, i32) -> i32) {

@@ -14,9 +14,10 @@ use crate::contract::{self, Contract, Deviation, Overflow, Promise, Region};
 use crate::element::Element::{self, U8};
 use crate::fpm::Channel;
 use crate::fpm::gemmlowp::rounding_divide_by_pot;
+use crate::kernel::scalar;
 use crate::matmul;
 use crate::requantize;
-use crate::simd::form::neon_form;
+use crate::simd::form::params_form;
 use crate::simd::{LANES, Portable, Vector};
 
 const SOURCE: &str = "google/gemmlowp public/gemmlowp.h GemmWithOutputPipeline, internal/output.h, internal/unpack.h";
@@ -29,13 +30,7 @@ const DEPTH: usize = (i32::MAX / (255 * 255)) as usize;
 pub(crate) const ANY: Domain = Domain {
     operands: OPERANDS,
     lists: Lists::Any,
-    requantize: requantize::Domain {
-        output: U8,
-        channels: contract::Domain { per_channel: true, ..contract::Domain::ALL },
-        bias: true,
-        zero_point: true,
-        clamp: true,
-    },
+    requantize: requantize::Domain::all(U8, contract::Domain::PER_CHANNEL),
 };
 
 const OPERANDS: matmul::Domain = matmul::Domain {
@@ -50,11 +45,9 @@ pub(crate) const LEGACY: Domain = Domain {
     operands: matmul::Domain::all(Element::U8, Element::U8),
     lists: Lists::Legacy,
     requantize: requantize::Domain {
-        output: U8,
-        channels: contract::Domain { q: 0..=0, shifts: -31..=0, ..contract::Domain::ALL },
-        bias: true,
         zero_point: false,
         clamp: false,
+        ..requantize::Domain::all(U8, contract::Domain { q: 0..=0, shifts: -31..=0, ..contract::Domain::ALL })
     },
 };
 
@@ -66,13 +59,9 @@ const DEVIATIONS: &[Deviation] = &[Deviation {
 }];
 
 /// Steps 1 to 4 of the low-precision paradigm, scalar.
-pub(super) const PIPELINE: Kernel = Kernel::scalar(
-    "gemmlowp-gemm-with-pipeline",
-    "gemmlowp GemmWithOutputPipeline on the reference kernel: any list of output stages, scalar",
-    SATURATES,
-    ANY,
-    SOURCE,
-    |params, lhs, rhs, out| pipeline(params, lhs, rhs, out, &SATURATING),
+pub(super) const PIPELINE: Kernel = scalar!(
+    "gemmlowp-gemm-with-pipeline", "gemmlowp GemmWithOutputPipeline on the reference kernel: any list of output stages, scalar",
+    SATURATES on ANY, from SOURCE, |params, lhs, rhs, out| pipeline(params, lhs, rhs, out, &SATURATING)
 );
 
 /// Steps 1 to 4 of the low-precision paradigm, in vectors.
@@ -86,12 +75,9 @@ pub(super) const PIPELINE_NEON: Kernel = Kernel {
         source: SOURCE,
     },
     portable: in_vectors::<Portable>,
-    native: Some(neon_form!(
-        NEON,
+    native: Some(params_form!(
         "tiebreak_qmatmul_gemmlowp_pipeline_neon",
-        ["sqrdmulh", "sqadd", "srshl", "sshl", "sqshl", "mul", "and", "sshr", "add"],
-        Run,
-        in_vectors::<Neon>(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32])
+        ["sqrdmulh", "sqadd", "srshl", "sshl", "sqshl", "mul", "and", "sshr", "add"], in_vectors(lhs, rhs: u8)
     )),
 };
 
@@ -111,13 +97,10 @@ pub(super) const EIGHT_BIT_INT: Kernel = Kernel::scalar(
 );
 
 /// Same steps as in the stage's code since the generalisation of its rounding shifts.
-pub(super) const EIGHT_BIT_INT_SHIPPED: Kernel = Kernel::scalar(
-    "gemmlowp-eight-bit-int-gemm-shipped",
-    "gemmlowp EightBitIntGemm as its code, not its document, rounds: ties away from zero",
-    Promise { scheme: "legacy-ties-away", overflow: Overflow::Wrap },
-    LEGACY,
-    "google/gemmlowp eight_bit_int_gemm/eight_bit_int_gemm.cc, internal/output.h",
-    |params, lhs, rhs, out| legacy(params, lhs, rhs, out, rounding_divide_by_pot),
+pub(super) const EIGHT_BIT_INT_SHIPPED: Kernel = scalar!(
+    "gemmlowp-eight-bit-int-gemm-shipped", "gemmlowp EightBitIntGemm as its code, not its document, rounds: ties away from zero",
+    "legacy-ties-away" Wrap on LEGACY, from "google/gemmlowp eight_bit_int_gemm/eight_bit_int_gemm.cc, internal/output.h",
+    |params, lhs, rhs, out| legacy(params, lhs, rhs, out, rounding_divide_by_pot)
 );
 
 /// Computes the product of the reference kernel: steps 1 to 3.

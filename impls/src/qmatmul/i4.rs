@@ -14,6 +14,7 @@ use crate::element::Element::{I4, I8};
 use crate::fpm::Channel;
 use crate::fpm::cmsis_nn;
 use crate::fpm::gemmlowp::double_rounding;
+use crate::kernel::scalar;
 use crate::matmul;
 
 /// Domain of int8 by int4 to int8, with weights without a zero point.
@@ -27,7 +28,7 @@ pub(super) const TFLITE: Kernel = Kernel::scalar(
     "tflite-fully-connected-i4",
     "TFLite FullyConnectedPerChannel of int4 weights: unpacked to int8, double rounding per channel",
     Promise { scheme: "gemmlowp-double", overflow: Overflow::Wrap },
-    symmetric(tflite::PER_CHANNEL),
+    symmetric(contract::Domain::PER_CHANNEL),
     "tensorflow/tensorflow tensorflow/lite/kernels/fully_connected.cc; internal/portable_tensor_utils.cc",
     |params, lhs, rhs, out| {
         let unpacked = unpacked(rhs, params.shape.k * params.shape.n);
@@ -36,13 +37,10 @@ pub(super) const TFLITE: Kernel = Kernel::scalar(
 );
 
 /// CMSIS-NN's layer of int4 weights.
-pub(super) const CMSIS_NN: Kernel = Kernel::scalar(
-    "cmsis-nn-fully-connected-s4",
-    "CMSIS-NN arm_fully_connected_s4: two filters at a time, which share a byte if their length is odd",
-    Promise { scheme: "cmsis-nn-double", overflow: Overflow::Wrap },
-    symmetric(cmsis_nn::DOMAIN),
-    "ARM-software/CMSIS-NN Source/NNSupportFunctions/arm_nn_vec_mat_mult_t_s4.c",
-    pairs_of_filters,
+pub(super) const CMSIS_NN: Kernel = scalar!(
+    "cmsis-nn-fully-connected-s4", "CMSIS-NN arm_fully_connected_s4: two filters at a time, which share a byte if their length is odd",
+    "cmsis-nn-double" Wrap on symmetric(cmsis_nn::DOMAIN),
+    from "ARM-software/CMSIS-NN Source/NNSupportFunctions/arm_nn_vec_mat_mult_t_s4.c", pairs_of_filters
 );
 
 /// Unpacks weights to bytes of int8: the low half of each byte shifted left and right again, then the high half.

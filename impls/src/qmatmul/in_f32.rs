@@ -14,6 +14,7 @@ use super::{Domain, Kernel, Layer, Params};
 use crate::contract::{self, Overflow, Promise};
 use crate::element::Element::{I8, U8};
 use crate::fpm::Channel;
+use crate::kernel::scalar;
 use crate::matmul;
 
 const PROMISE: Promise = Promise { scheme: "xnnpack-fp32", overflow: Overflow::Wrap };
@@ -25,8 +26,7 @@ const SCALES: contract::Domain = contract::Domain {
     multipliers: 1 << 30..=i32::MAX,
     multiple_of: 1 << 7,
     shifts: -31..=8,
-    per_channel: true,
-    ..contract::Domain::ALL
+    ..contract::Domain::PER_CHANNEL
 };
 
 /// Domain of int8 with symmetric weights and a scale for each column.
@@ -36,15 +36,12 @@ pub(crate) const QC8W: Domain = Domain {
 };
 
 /// `qs8-qc8w-gemm`, with `lrintf`.
-pub(super) const QC8W_I8: Kernel = Kernel::scalar(
-    "xnnpack-qs8-qc8w-gemm-fp32",
-    "XNNPACK qs8-qc8w-gemm fp32: clamped in f32, lrintf, zero point; a scale for each column",
-    PROMISE,
-    QC8W,
-    XNNPACK,
+pub(super) const QC8W_I8: Kernel = scalar!(
+    "xnnpack-qs8-qc8w-gemm-fp32", "XNNPACK qs8-qc8w-gemm fp32: clamped in f32, lrintf, zero point; a scale for each column",
+    PROMISE on QC8W, from XNNPACK,
     |params, lhs, rhs, out| {
         layer(params, (I8, lhs), (I8, rhs), out, |layer, scaled| placed(layer, scaled, f32::round_ties_even))
-    },
+    }
 );
 
 /// `qu8-gemm`, with the magic bias.
@@ -64,23 +61,17 @@ pub(super) const QU8: Kernel = Kernel::scalar(
 );
 
 /// MLAS, uint8 by int8 to uint8.
-pub(super) const MLAS_U8: Kernel = Kernel::scalar(
-    "onnxruntime-qlinearmatmul-u8",
-    "ONNX Runtime QLinearMatMul and QLinearConv, MlasRequantizeOutput: uint8 by int8, a scale for each column",
-    PROMISE,
-    Domain::layer([U8, I8, U8], SCALES).of_whole_output(),
-    MLAS,
-    |params, lhs, rhs, out| layer(params, (U8, lhs), (I8, rhs), out, mlas),
+pub(super) const MLAS_U8: Kernel = scalar!(
+    "onnxruntime-qlinearmatmul-u8", "ONNX Runtime QLinearMatMul and QLinearConv, MlasRequantizeOutput: uint8 by int8, a scale for each column",
+    PROMISE on Domain::layer([U8, I8, U8], SCALES).of_whole_output(), from MLAS,
+    |params, lhs, rhs, out| layer(params, (U8, lhs), (I8, rhs), out, mlas)
 );
 
 /// MLAS, int8.
-pub(super) const MLAS_I8: Kernel = Kernel::scalar(
-    "onnxruntime-qlinearmatmul-i8",
-    "ONNX Runtime QLinearMatMul and QLinearConv, MlasRequantizeOutput: int8, a scale for each column",
-    PROMISE,
-    Domain::layer([I8; 3], SCALES).of_whole_output(),
-    MLAS,
-    |params, lhs, rhs, out| layer(params, (I8, lhs), (I8, rhs), out, mlas),
+pub(super) const MLAS_I8: Kernel = scalar!(
+    "onnxruntime-qlinearmatmul-i8", "ONNX Runtime QLinearMatMul and QLinearConv, MlasRequantizeOutput: int8, a scale for each column",
+    PROMISE on Domain::layer([I8; 3], SCALES).of_whole_output(), from MLAS,
+    |params, lhs, rhs, out| layer(params, (I8, lhs), (I8, rhs), out, mlas)
 );
 
 /// Magic bias: its sum with a number within 2^22 of zero has no fraction bits.

@@ -183,7 +183,7 @@ impl Domain {
         Self {
             operands: matmul::Domain::all(lhs, rhs),
             lists: Lists::Layer,
-            requantize: requantize::Domain { output, channels, bias: true, zero_point: true, clamp: true },
+            requantize: requantize::Domain::all(output, channels),
         }
     }
 
@@ -254,8 +254,6 @@ pub type Run = fn(&Params, &[u8], &[u8], &mut [i32]);
 /// Quantized matrix product under test.
 pub type Kernel = kernel::Kernel<Run, Domain>;
 
-lookups!();
-
 /// Operation of quantized matrix product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Qmatmul {}
@@ -271,31 +269,15 @@ impl TensorOperation for Qmatmul {
     }
 }
 
-static KERNELS: &[Kernel] = &[
-    gemmlowp::PIPELINE,
-    gemmlowp::PIPELINE_NEON,
-    gemmlowp::EIGHT_BIT_INT,
-    gemmlowp::EIGHT_BIT_INT_SHIPPED,
-    tflite::DOUBLE_I8,
-    tflite::SINGLE_I8,
-    tflite::DOUBLE_U8,
-    tflite::DOUBLE_I16,
-    wide::TFLITE_I16,
-    cmsis_nn::DOUBLE_I8,
-    cmsis_nn::SINGLE_I8,
-    wide::CMSIS_I16,
-    wide::CMSIS_DSP_I16,
-    wide::TOSA_I48,
-    tvm_relay::UPWARD_I8,
-    tvm_relay::UPWARD_U8,
-    tvm_relay::TO_NEAREST_I8,
-    tvm_neon::RFC_I8,
-    tvm_neon::FIXUP_I8,
-    xnnpack::RNDNU_I8,
-    in_f32::QC8W_I8,
-    in_f32::QU8,
-    in_f32::MLAS_U8,
-    in_f32::MLAS_I8,
-    i4::TFLITE,
-    i4::CMSIS_NN,
-];
+lookups! {
+    gemmlowp: PIPELINE PIPELINE_NEON EIGHT_BIT_INT EIGHT_BIT_INT_SHIPPED;
+    tflite: DOUBLE_I8 SINGLE_I8 DOUBLE_U8 DOUBLE_I16;
+    wide: TFLITE_I16;
+    cmsis_nn: DOUBLE_I8 SINGLE_I8;
+    wide: CMSIS_I16 CMSIS_DSP_I16 TOSA_I48;
+    tvm_relay: UPWARD_I8 UPWARD_U8 TO_NEAREST_I8;
+    tvm_neon: RFC_I8 FIXUP_I8;
+    xnnpack: RNDNU_I8;
+    in_f32: QC8W_I8 QU8 MLAS_U8 MLAS_I8;
+    i4: TFLITE CMSIS_NN;
+}

@@ -11,8 +11,9 @@ use super::{Domain, Kernel, Params, Run};
 use crate::contract::{Contract, Deviation, Overflow, Promise};
 use crate::element::Element::I8;
 use crate::fpm::tvm_neon;
+use crate::kernel::Native;
 use crate::matmul::driver::expand;
-use crate::simd::form::neon_form;
+use crate::simd::form::params_form;
 use crate::simd::{Portable, Vector};
 
 /// True if the rule applies its fixup.
@@ -23,7 +24,13 @@ const DEVIATIONS: &[Deviation] = &[tvm_neon::tail(
     "the rule holds for int32x4 only; the columns after the last whole vector of a row take the default lowering",
 )];
 
-const fn kernel(name: &'static str, summary: &'static str, scheme: &'static str, run: Run) -> Kernel {
+const fn kernel(
+    name: &'static str,
+    summary: &'static str,
+    scheme: &'static str,
+    run: Run,
+    native: Native<Run>,
+) -> Kernel {
     Kernel {
         name,
         summary,
@@ -34,43 +41,27 @@ const fn kernel(name: &'static str, summary: &'static str, scheme: &'static str,
             source: "TVM RFC on fixed point multiplication; apache/tvm python/tvm/topi/arm_cpu/tensor_intrin.py",
         },
         portable: run,
-        native: None,
+        native: Some(native),
     }
 }
 
 /// Rule as printed.
-pub(super) const RFC_I8: Kernel = Kernel {
-    native: Some(neon_form!(
-        NEON,
-        "tiebreak_qmatmul_tvm_neon_rfc_i8",
-        ["sqrdmulh", "srshl", "mul"],
-        Run,
-        fused::<Neon, RFC>(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32])
-    )),
-    ..kernel(
-        "tvm-qnn-dense-neon-i8",
-        "TVM qnn.dense fused with the rule for Armv8-A as the RFC prints it, int8, per tensor",
-        "sqrdmulh-srshl",
-        fused::<Portable, RFC>,
-    )
-};
+pub(super) const RFC_I8: Kernel = kernel(
+    "tvm-qnn-dense-neon-i8",
+    "TVM qnn.dense fused with the rule for Armv8-A as the RFC prints it, int8, per tensor",
+    "sqrdmulh-srshl",
+    fused::<Portable, RFC>,
+    params_form!("tiebreak_qmatmul_tvm_neon_rfc_i8", ["sqrdmulh", "srshl", "mul"], fused<RFC>(lhs, rhs: u8)),
+);
 
 /// Rule with its fixup applied.
-pub(super) const FIXUP_I8: Kernel = Kernel {
-    native: Some(neon_form!(
-        NEON,
-        "tiebreak_qmatmul_tvm_neon_fixup_i8",
-        ["sqrdmulh", "and", "sshr", "add", "srshl", "mul"],
-        Run,
-        fused::<Neon, FIXUP>(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32])
-    )),
-    ..kernel(
-        "tvm-qnn-dense-neon-fixup-i8",
-        "TVM qnn.dense fused with the rule for Armv8-A as the RFC's text means it, int8, per tensor",
-        "sqrdmulh-fixup-srshl",
-        fused::<Portable, FIXUP>,
-    )
-};
+pub(super) const FIXUP_I8: Kernel = kernel(
+    "tvm-qnn-dense-neon-fixup-i8",
+    "TVM qnn.dense fused with the rule for Armv8-A as the RFC's text means it, int8, per tensor",
+    "sqrdmulh-fixup-srshl",
+    fused::<Portable, FIXUP>,
+    params_form!("tiebreak_qmatmul_tvm_neon_fixup_i8", ["sqrdmulh", "and", "sshr", "add", "srshl", "mul"], fused<FIXUP>(lhs, rhs: u8)),
+);
 
 /// Computes the terms of `qnn.dense`, adds the bias, and applies the rule to the columns of each row.
 #[inline(always)]

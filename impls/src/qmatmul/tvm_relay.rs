@@ -7,33 +7,28 @@
 //! Source: apache/tvm `src/relay/qnn/op/dense.cc`, `QnnDenseCanonicalize`; `src/relay/qnn/op/requantize.cc`, `RequantizeLower`.
 
 use super::loops::{Operand, raw};
-use super::{Domain, Kernel, Params, tflite::PER_CHANNEL};
+use super::{Domain, Kernel, Params};
 use crate::contract::{self, Overflow, Promise};
 use crate::element::Element::{I8, U8};
 use crate::fpm::tvm_relay::Step;
+use crate::kernel::scalar;
 use crate::matmul::driver::expand;
 
 const SOURCE: &str = "apache/tvm src/relay/qnn/op/dense.cc, requantize.cc";
 const UPWARD: Promise = Promise { scheme: "ties-up", overflow: Overflow::Wrap };
 
 /// int8, rounding UPWARD.
-pub(super) const UPWARD_I8: Kernel = Kernel::scalar(
-    "tvm-qnn-dense-i8",
-    "TVM qnn.dense, bias_add, qnn.requantize, clip, fused: int8, UPWARD, per channel",
-    UPWARD,
-    Domain::layer([I8; 3], PER_CHANNEL),
-    SOURCE,
-    |params, lhs, rhs, out| run(params, (I8, lhs), (I8, rhs), out, Step::upward),
+pub(super) const UPWARD_I8: Kernel = scalar!(
+    "tvm-qnn-dense-i8", "TVM qnn.dense, bias_add, qnn.requantize, clip, fused: int8, UPWARD, per channel",
+    UPWARD on Domain::layer([I8; 3], contract::Domain::PER_CHANNEL), from SOURCE,
+    |params, lhs, rhs, out| run(params, (I8, lhs), (I8, rhs), out, Step::upward)
 );
 
 /// uint8 by int8 to uint8, rounding UPWARD.
-pub(super) const UPWARD_U8: Kernel = Kernel::scalar(
-    "tvm-qnn-dense-u8",
-    "TVM qnn.dense, bias_add, qnn.requantize, clip, fused: uint8 by int8 to uint8, UPWARD, per channel",
-    UPWARD,
-    Domain::layer([U8, I8, U8], PER_CHANNEL),
-    SOURCE,
-    |params, lhs, rhs, out| run(params, (U8, lhs), (I8, rhs), out, Step::upward),
+pub(super) const UPWARD_U8: Kernel = scalar!(
+    "tvm-qnn-dense-u8", "TVM qnn.dense, bias_add, qnn.requantize, clip, fused: uint8 by int8 to uint8, UPWARD, per channel",
+    UPWARD on Domain::layer([U8, I8, U8], contract::Domain::PER_CHANNEL), from SOURCE,
+    |params, lhs, rhs, out| run(params, (U8, lhs), (I8, rhs), out, Step::upward)
 );
 
 /// int8, rounding TONEAREST, with the bound on left shifts of TONEAREST (see [`crate::fpm`]'s `tvm-relay-tonearest`).
@@ -41,7 +36,7 @@ pub(super) const TO_NEAREST_I8: Kernel = Kernel::scalar(
     "tvm-qnn-dense-tonearest-i8",
     "TVM qnn.dense, bias_add, qnn.requantize, clip, fused: int8, TONEAREST, per channel",
     Promise { scheme: "ties-away", overflow: Overflow::Wrap },
-    Domain::layer([I8; 3], contract::Domain { shifts: -31..=1, ..PER_CHANNEL }),
+    Domain::layer([I8; 3], contract::Domain { shifts: -31..=1, ..contract::Domain::PER_CHANNEL }),
     SOURCE,
     |params, lhs, rhs, out| run(params, (I8, lhs), (I8, rhs), out, Step::to_nearest),
 );

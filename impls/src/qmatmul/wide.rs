@@ -37,7 +37,7 @@ const SYMMETRIC: matmul::Domain = matmul::Domain { rhs_offsets: 0..=0, ..OPERAND
 
 /// Multipliers and shifts that TFLite checks: `m >= 0`, `-31 <= s <= 7`.
 pub(crate) const REDUCED: contract::Domain =
-    contract::Domain { multipliers: 0..=i32::MAX, shifts: -31..=7, per_channel: true, ..contract::Domain::ALL };
+    contract::Domain { multipliers: 0..=i32::MAX, shifts: -31..=7, ..contract::Domain::PER_CHANNEL };
 
 /// Domain of TFLite's layers.
 pub(crate) const TFLITE: Domain = domain(OPERANDS, REDUCED);

@@ -13,18 +13,12 @@ use crate::element::Element::I8;
 use crate::fpm::Channel;
 use crate::fpm::xnnpack::{self, rndnu_body, rndnu_constants};
 use crate::matmul;
-use crate::simd::form::neon_form;
+use crate::simd::form::params_form;
 use crate::simd::{Portable, Vector, every_lane};
 
 /// `rndnu` in vectors.
 pub(super) const RNDNU_I8: Kernel = Kernel {
-    native: Some(neon_form!(
-        NEON,
-        "tiebreak_qmatmul_xnnpack_rndnu_i8",
-        ["sqshl", "sqdmulh", "srshl"],
-        Run,
-        gemm::<Neon>(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32])
-    )),
+    native: Some(params_form!("tiebreak_qmatmul_xnnpack_rndnu_i8", ["sqshl", "sqdmulh", "srshl"], gemm(lhs, rhs: u8))),
     ..Kernel::scalar(
         "xnnpack-qs8-gemm-rndnu-i8",
         "XNNPACK qs8-gemm: packed bias, vqshl, vqdmulh, vrshl, narrowed and offset in 16 bits",

@@ -16,6 +16,7 @@ use super::mlir_places::{self, Parts};
 use super::{Domain, Kernel};
 use crate::contract::{Overflow, Promise};
 use crate::expressed::{Real, with_real};
+use crate::kernel::scalar;
 use crate::quantized::{Container, Expressed, Finest, Granularity, Params, Quantized, Storage};
 
 const SOURCE: &str = "MLIR RFC quant dialect, --lower-quant-ops; mlir/lib/Dialect/Quant/Transforms/LowerQuantOps.cpp";
@@ -48,23 +49,15 @@ const AARCH64: Target = Target { parts: mlir_places::aarch64, fixed_point: false
 const AARCH64_F16: Target = Target { parts: mlir_places::aarch64_half, fixed_point: true, saturates: false };
 
 /// Conversion of single values on x86.
-pub(crate) const QCAST: Kernel = Kernel::scalar(
-    "mlir-qcast",
-    "quant.qcast lowered; converted as x86 converts one value: cvttss2si, then the low bits",
-    PROMISE,
-    DOMAIN,
-    SOURCE,
-    |params, x, out| qcast(params, x, out, conversion::x86),
+pub(crate) const QCAST: Kernel = scalar!(
+    "mlir-qcast", "quant.qcast lowered; converted as x86 converts one value: cvttss2si, then the low bits",
+    PROMISE on DOMAIN, from SOURCE, |params, x, out| qcast(params, x, out, conversion::x86)
 );
 
 /// Conversion of vectors on x86; elements after the last whole vector are converted singly.
-pub(super) const QCAST_VECTOR: Kernel = Kernel::scalar(
-    "mlir-qcast-vector",
-    "quant.qcast lowered; converted as x86 code of -O2 does: in whole vectors cvttps2dq, then packs; after them cvttss2si",
-    PROMISE,
-    DOMAIN,
-    SOURCE,
-    |params, x, out| optimized(params, x, out, X86),
+pub(super) const QCAST_VECTOR: Kernel = scalar!(
+    "mlir-qcast-vector", "quant.qcast lowered; converted as x86 code of -O2 does: in whole vectors cvttps2dq, then packs; after them cvttss2si",
+    PROMISE on DOMAIN, from SOURCE, |params, x, out| optimized(params, x, out, X86)
 );
 
 /// Conversion of single values on aarch64.
@@ -81,23 +74,15 @@ pub(super) const QCAST_ARM: Kernel = Kernel::scalar(
 );
 
 /// Conversion of vectors on aarch64.
-pub(super) const QCAST_NEON: Kernel = Kernel::scalar(
-    "mlir-qcast-neon",
-    "quant.qcast lowered; converted as aarch64 code of -O2 does: fcvtzs, in whole vectors fcvtzu or to 64 bits",
-    PROMISE,
-    DOMAIN,
-    SOURCE,
-    |params, x, out| optimized(params, x, out, AARCH64),
+pub(super) const QCAST_NEON: Kernel = scalar!(
+    "mlir-qcast-neon", "quant.qcast lowered; converted as aarch64 code of -O2 does: fcvtzs, in whole vectors fcvtzu or to 64 bits",
+    PROMISE on DOMAIN, from SOURCE, |params, x, out| optimized(params, x, out, AARCH64)
 );
 
 /// Conversion of vectors on aarch64 with the instructions of f16.
-pub(super) const QCAST_NEON_F16: Kernel = Kernel::scalar(
-    "mlir-qcast-neon-f16",
-    "quant.qcast lowered; converted as mlir-qcast-neon, but f16 by +fullfp16: in whole vectors to 16 bits",
-    PROMISE,
-    DOMAIN,
-    SOURCE,
-    |params, x, out| optimized(params, x, out, AARCH64_F16),
+pub(super) const QCAST_NEON_F16: Kernel = scalar!(
+    "mlir-qcast-neon-f16", "quant.qcast lowered; converted as mlir-qcast-neon, but f16 by +fullfp16: in whole vectors to 16 bits",
+    PROMISE on DOMAIN, from SOURCE, |params, x, out| optimized(params, x, out, AARCH64_F16)
 );
 
 /// Converts every element by the same conversion, as -O0 code does.

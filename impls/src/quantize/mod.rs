@@ -20,7 +20,7 @@ use crate::job_error::JobError;
 use crate::kernel;
 use crate::mutants;
 use crate::operation::{Call, TensorOperation, common_items, lookups};
-use crate::quantized::{Container, Expressed, Finest, Params, Storage};
+use crate::quantized::{Container, Expressed, Finest, I8, Params, Storage, U8};
 use crate::shape::{ShapeError, Sizes};
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +46,16 @@ pub struct Domain {
 }
 
 impl Domain {
+    /// Domain of tensors of f32 and whole types of 8 bits, with one scale.
+    pub(crate) const BYTES: Self = Self {
+        expressed: &[Expressed::F32],
+        storage: &[I8, U8],
+        bounds: false,
+        finest: Finest::Layer,
+        containers: &[Container::Ranked],
+        compiled: false,
+    };
+
     /// True if the contract covers the parameters.
     pub fn contains(&self, params: &Params) -> bool {
         let quantized = &params.quantized;
@@ -74,8 +84,6 @@ pub type Run = fn(&Params, &[i32], &mut [i32]);
 /// Quantization under test.
 pub type Kernel = kernel::Kernel<Run, Domain>;
 
-lookups!();
-
 /// Operation from floats to stored integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantize {}
@@ -101,24 +109,16 @@ impl TensorOperation for Quantize {
     }
 }
 
-static KERNELS: &[Kernel] = &[
-    mlir::QCAST,
-    mlir::QCAST_VECTOR,
-    mlir::QCAST_ARM,
-    mlir::QCAST_NEON,
-    mlir::QCAST_NEON_F16,
-    mlir_opt::O0,
-    mlir_opt::O2,
-    tflite::AFFINE,
-    tflite_neon::AFFINE,
-    onnx::LINEAR,
-    onnx::OTHER_AXIS,
-    pytorch::QUANTIZE,
-    pytorch::LEGACY,
-    pytorch::FUSED,
-    xnnpack::FMAGIC,
-    neon_fcvtns::FCVTNS,
-];
+lookups! {
+    mlir: QCAST QCAST_VECTOR QCAST_ARM QCAST_NEON QCAST_NEON_F16;
+    mlir_opt: O0 O2;
+    tflite: AFFINE;
+    tflite_neon: AFFINE;
+    onnx: LINEAR OTHER_AXIS;
+    pytorch: QUANTIZE LEGACY FUSED;
+    xnnpack: FMAGIC;
+    neon_fcvtns: FCVTNS;
+}
 
 /// Makes a contract without deviations.
 const fn contract(promise: Promise, domain: Domain, source: &'static str) -> Contract<Domain> {

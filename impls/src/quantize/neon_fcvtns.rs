@@ -9,7 +9,8 @@
 
 use super::{Domain, Kernel, Run, contract};
 use crate::contract::{Overflow, Promise};
-use crate::quantized::{Container, Expressed, Finest, I8, Params, U8};
+use crate::quantized::Params;
+use crate::simd::form::params_form;
 use crate::simd::{Float, LANES, Portable};
 
 /// Values per step.
@@ -21,24 +22,13 @@ pub(super) const FCVTNS: Kernel = Kernel {
     summary: "XNNPACK neonv8: fmul by 1/scale, fcvtns, sqxtn, sqadd of the zero point, sqxtn or sqxtun",
     contract: contract(
         Promise { scheme: "neon-fcvtns", overflow: Overflow::OutOfDomain },
-        Domain {
-            expressed: &[Expressed::F32],
-            storage: &[I8, U8],
-            bounds: false,
-            finest: Finest::Layer,
-            containers: &[Container::Ranked],
-            compiled: false,
-        },
+        Domain::BYTES,
         "google/XNNPACK src/f32-qs8-vcvt/neonv8.c.in",
     ),
     portable: run::<Portable>,
-    native: Some(crate::simd::form::neon_form!(
-        NEON,
-        "tiebreak_quantize_neon_fcvtns",
-        ["fmul", "fcvtns", "sqxtn", "sqxtn2", "sqadd", "sqxtun"],
-        Run,
-        run::<Neon>(params: &Params, x: &[i32], out: &mut [i32])
-    )),
+    native: Some(
+        params_form!("tiebreak_quantize_neon_fcvtns", ["fmul", "fcvtns", "sqxtn", "sqxtn2", "sqadd", "sqxtun"], run(x: i32)),
+    ),
 };
 
 #[inline(always)]

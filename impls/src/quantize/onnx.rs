@@ -14,26 +14,17 @@
 
 use super::{Domain, Kernel, each};
 use crate::contract::{Overflow, Promise};
-use crate::quantized::{Container, Expressed, Finest, Granularity, I8, I16, Params, U8, U16};
+use crate::kernel::scalar;
+use crate::quantized::{Finest, Granularity, I8, I16, Params, U8, U16};
 
 /// Domain of whole 8- and 16-bit types, per tensor, per axis, and in blocks along the last axis.
-pub(crate) const DOMAIN: Domain = Domain {
-    expressed: &[Expressed::F32],
-    storage: &[I8, U8, I16, U16],
-    bounds: false,
-    finest: Finest::LastAxis,
-    containers: &[Container::Ranked],
-    compiled: false,
-};
+pub(crate) const DOMAIN: Domain = Domain { storage: &[I8, U8, I16, U16], finest: Finest::LastAxis, ..Domain::BYTES };
 
 /// MLAS: all values but those in blocks along another axis than the last.
-pub(super) const LINEAR: Kernel = Kernel::scalar(
-    "onnx-quantizelinear",
-    "ONNX Runtime: x / scale clamped less the zero point, nearest even, then the zero point",
-    Promise { scheme: "onnx", overflow: Overflow::OutOfDomain },
-    DOMAIN,
-    "ONNX operators, QuantizeLinear; microsoft/onnxruntime onnxruntime/core/mlas/lib/quantize.cpp",
-    |params, x, out| linear(params, x, out, f32::round_ties_even),
+pub(super) const LINEAR: Kernel = scalar!(
+    "onnx-quantizelinear", "ONNX Runtime: x / scale clamped less the zero point, nearest even, then the zero point",
+    "onnx" OutOfDomain on DOMAIN, from "ONNX operators, QuantizeLinear; microsoft/onnxruntime onnxruntime/core/mlas/lib/quantize.cpp",
+    |params, x, out| linear(params, x, out, f32::round_ties_even)
 );
 
 /// Runs the kernel, with `round` as rounding.

@@ -15,16 +15,9 @@
 
 use super::{Domain, Kernel, each};
 use crate::contract::{Overflow, Promise};
-use crate::quantized::{Container, Expressed, Finest, I8, I32, Params, U8};
+use crate::quantized::{Finest, I8, I32, Params, U8};
 
-const DOMAIN: Domain = Domain {
-    expressed: &[Expressed::F32],
-    storage: &[I8, U8, I32],
-    bounds: false,
-    finest: Finest::Channel,
-    containers: &[Container::Ranked],
-    compiled: false,
-};
+const DOMAIN: Domain = Domain { storage: &[I8, U8, I32], finest: Finest::Channel, ..Domain::BYTES };
 
 /// `quantize_val`: the zero point after the rounding.
 pub(super) const QUANTIZE: Kernel = Kernel::scalar(

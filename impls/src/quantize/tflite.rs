@@ -5,21 +5,14 @@
 
 use super::{Domain, Kernel, each};
 use crate::contract::{Overflow, Promise};
-use crate::quantized::{Container, Expressed, Finest, I8, I16, U8};
+use crate::quantized::{Finest, I8, I16, U8};
 
 /// Reference kernel.
 pub(super) const AFFINE: Kernel = Kernel::scalar(
     "tflite-quantize",
     "TFLite reference: x / scale in f32, ties away, then zero point and clamp in double",
     Promise { scheme: "tflite", overflow: Overflow::OutOfDomain },
-    Domain {
-        expressed: &[Expressed::F32],
-        storage: &[I8, U8, I16],
-        bounds: false,
-        finest: Finest::Channel,
-        containers: &[Container::Ranked],
-        compiled: false,
-    },
+    Domain { storage: &[I8, U8, I16], finest: Finest::Channel, ..Domain::BYTES },
     "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/quantize.h",
     |params, x, out| {
         let [min, max] = [params.quantized.min, params.quantized.max].map(|bound| bound as f64);

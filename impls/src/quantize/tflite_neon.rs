@@ -14,7 +14,8 @@
 
 use super::{Domain, Kernel, Run};
 use crate::contract::{Contract, Deviation, Overflow, Promise, Region};
-use crate::quantized::{Container, Expressed, Finest, I8, I16, Params, U8};
+use crate::quantized::{I8, I16, Params, U8};
+use crate::simd::form::params_form;
 use crate::simd::{Float, LANES, Portable};
 
 /// Values per step.
@@ -32,14 +33,7 @@ pub(crate) const DEVIATIONS: &[Deviation] = &[Deviation {
 }];
 
 /// Domain of whole types of 8 and 16 bits, per tensor.
-pub(crate) const DOMAIN: Domain = Domain {
-    expressed: &[Expressed::F32],
-    storage: &[I8, U8, I16],
-    bounds: false,
-    finest: Finest::Layer,
-    containers: &[Container::Ranked],
-    compiled: false,
-};
+pub(crate) const DOMAIN: Domain = Domain { storage: &[I8, U8, I16], ..Domain::BYTES };
 
 /// Optimized kernel.
 pub(super) const AFFINE: Kernel = Kernel {
@@ -52,13 +46,7 @@ pub(super) const AFFINE: Kernel = Kernel {
         source: "tensorflow/tensorflow tensorflow/lite/kernels/internal/optimized/optimized_ops.h, AffineQuantize",
     },
     portable: run::<Portable>,
-    native: Some(crate::simd::form::neon_form!(
-        NEON,
-        "tiebreak_quantize_tflite_neon",
-        ["fmul", "fcvtns", "add"],
-        Run,
-        run::<Neon>(params: &Params, x: &[i32], out: &mut [i32])
-    )),
+    native: Some(params_form!("tiebreak_quantize_tflite_neon", ["fmul", "fcvtns", "add"], run(x: i32))),
 };
 
 #[inline(always)]

@@ -8,7 +8,6 @@
 
 use super::{Domain, Kernel, each};
 use crate::contract::{Overflow, Promise};
-use crate::quantized::{Container, Expressed, Finest, I8, U8};
 
 const MAGIC_BIAS: f32 = 12_582_912.0;
 
@@ -17,14 +16,7 @@ pub(super) const FMAGIC: Kernel = Kernel::scalar(
     "xnnpack-quantize",
     "XNNPACK fmagic: x * (1/scale) in f32, clamped less the zero point, rounded by a magic bias",
     Promise { scheme: "xnnpack", overflow: Overflow::OutOfDomain },
-    Domain {
-        expressed: &[Expressed::F32],
-        storage: &[I8, U8],
-        bounds: true,
-        finest: Finest::Layer,
-        containers: &[Container::Ranked],
-        compiled: false,
-    },
+    Domain { bounds: true, ..Domain::BYTES },
     "google/XNNPACK src/f32-qs8-vcvt/scalar-fmagic.c.in",
     |params, x, out| {
         let bounds = [params.quantized.min, params.quantized.max];

@@ -5,47 +5,26 @@
 //!
 //! Source: ARM-software/CMSIS-NN `Source/NNSupportFunctions/arm_nn_mat_mult_nt_t_s8.c`, `Include/arm_nnsupportfunctions.h`.
 
-use super::{Domain, Kernel, clamp, each};
-use crate::contract::{self, Overflow, Promise};
+use super::{Domain, Kernel, layer};
+use crate::contract;
 use crate::element::Element;
 use crate::fpm::cmsis_nn::{self, double_rounding, single_rounding};
+use crate::kernel::scalar;
 
 const SOURCE: &str = "ARM-software/CMSIS-NN Source/NNSupportFunctions/arm_nn_mat_mult_nt_t_s8.c";
 
-const DOMAIN: Domain = Domain {
-    output: Element::I8,
-    channels: contract::Domain { per_channel: true, ..cmsis_nn::DOMAIN },
-    bias: true,
-    zero_point: true,
-    clamp: true,
-};
+const DOMAIN: Domain = Domain::all(Element::I8, contract::Domain { per_channel: true, ..cmsis_nn::DOMAIN });
 
 /// Default build, with double rounding.
-pub(super) const DOUBLE_I8: Kernel = Kernel::scalar(
-    "cmsis-nn-requantize-i8",
-    "CMSIS-NN int8 layers: bias, arm_nn_requantize per channel, offset, activation",
-    Promise { scheme: "cmsis-nn-double", overflow: Overflow::Wrap },
-    DOMAIN,
-    SOURCE,
-    |params, acc, out| {
-        each(params, acc, out, |acc, channel, bias| {
-            let scaled = double_rounding(acc.wrapping_add(bias), channel.multiplier, channel.shift);
-            clamp(scaled.wrapping_add(params.zero_point), params)
-        });
-    },
+pub(super) const DOUBLE_I8: Kernel = scalar!(
+    "cmsis-nn-requantize-i8", "CMSIS-NN int8 layers: bias, arm_nn_requantize per channel, offset, activation",
+    "cmsis-nn-double" Wrap on DOMAIN, from SOURCE,
+    |params, acc, out| layer(params, acc, out, double_rounding)
 );
 
 /// Build with `CMSIS_NN_USE_SINGLE_ROUNDING`.
-pub(super) const SINGLE_I8: Kernel = Kernel::scalar(
-    "cmsis-nn-requantize-single-i8",
-    "CMSIS-NN int8 layers built with CMSIS_NN_USE_SINGLE_ROUNDING",
-    Promise { scheme: "cmsis-nn-single", overflow: Overflow::Wrap },
-    DOMAIN,
-    SOURCE,
-    |params, acc, out| {
-        each(params, acc, out, |acc, channel, bias| {
-            let scaled = single_rounding(acc.wrapping_add(bias), channel.multiplier, channel.shift);
-            clamp(scaled.wrapping_add(params.zero_point), params)
-        });
-    },
+pub(super) const SINGLE_I8: Kernel = scalar!(
+    "cmsis-nn-requantize-single-i8", "CMSIS-NN int8 layers built with CMSIS_NN_USE_SINGLE_ROUNDING",
+    "cmsis-nn-single" Wrap on DOMAIN, from SOURCE,
+    |params, acc, out| layer(params, acc, out, single_rounding)
 );

@@ -12,11 +12,12 @@
 //!
 //! Source: google/gemmlowp `public/output_stages.h`, `internal/output.h`, `doc/output.md`, `doc/low-precision.md`.
 
-use super::{Domain, Kernel, Params, Run, clamp, each};
+use super::{Domain, Kernel, Params, clamp, each};
 use crate::contract::{self, Overflow, Promise};
 use crate::element::Element;
 use crate::fpm::Channel;
 use crate::fpm::gemmlowp::{double_rounding, rounding_divide_by_pot, saturating_rounding_doubling_high_mul};
+use crate::kernel::{of_elements, scalar};
 
 const SOURCE: &str = "google/gemmlowp public/output_stages.h, internal/output.h, doc/output.md";
 const LEGACY: Promise = Promise { scheme: "legacy", overflow: Overflow::Wrap };
@@ -34,103 +35,67 @@ const fn stage(output: Element, channels: contract::Domain) -> Domain {
 }
 
 /// Quantize down, clamp, saturating cast.
-pub(super) const QUANTIZE_DOWN: Kernel = Kernel::scalar(
-    "gemmlowp-quantize-down",
-    "gemmlowp QuantizeDownInt32ToUint8Scale, Clamp, SaturatingCastToUint8",
-    LEGACY,
-    Domain { bias: true, zero_point: false, clamp: true, ..stage(Element::U8, LEGACY_RIGHT) },
-    SOURCE,
+pub(super) const QUANTIZE_DOWN: Kernel = scalar!(
+    "gemmlowp-quantize-down", "gemmlowp QuantizeDownInt32ToUint8Scale, Clamp, SaturatingCastToUint8",
+    LEGACY on Domain { bias: true, zero_point: false, clamp: true, ..stage(Element::U8, LEGACY_RIGHT) }, from SOURCE,
     |params, acc, out| {
         each(params, acc, out, |acc, channel, result_offset| {
-            cast_u8(clamp(quantize_down(acc, channel, result_offset), params))
+            cast(clamp(quantize_down(acc, channel, result_offset), params), Element::U8)
         });
-    },
+    }
 );
 
 /// Quantize down as in `internal/output.h` since the generalisation of its rounding shifts: ties away from zero.
-pub(super) const QUANTIZE_DOWN_SHIPPED: Kernel = Kernel::scalar(
-    "gemmlowp-quantize-down-shipped",
-    "gemmlowp QuantizeDownInt32ToUint8Scale as its code, not its comment, rounds; Clamp, SaturatingCastToUint8",
-    Promise { scheme: "legacy-ties-away", overflow: Overflow::Wrap },
-    Domain { bias: true, zero_point: false, clamp: true, ..stage(Element::U8, LEGACY_RIGHT) },
-    "google/gemmlowp internal/output.h, OutputStageEvalBufferImpl of OutputStageQuantizeDownInt32ToUint8Scale",
+pub(super) const QUANTIZE_DOWN_SHIPPED: Kernel = scalar!(
+    "gemmlowp-quantize-down-shipped", "gemmlowp QuantizeDownInt32ToUint8Scale as its code, not its comment, rounds; Clamp, SaturatingCastToUint8",
+    "legacy-ties-away" Wrap on Domain { bias: true, zero_point: false, clamp: true, ..stage(Element::U8, LEGACY_RIGHT) },
+    from "google/gemmlowp internal/output.h, OutputStageEvalBufferImpl of OutputStageQuantizeDownInt32ToUint8Scale",
     |params, acc, out| {
         each(params, acc, out, |acc, Channel { multiplier, shift }, result_offset| {
             let product = acc.wrapping_add(result_offset).wrapping_mul(multiplier);
-            cast_u8(clamp(rounding_divide_by_pot(product, shift.unsigned_abs()), params))
+            cast(clamp(rounding_divide_by_pot(product, shift.unsigned_abs()), params), Element::U8)
         });
-    },
+    }
 );
 
 /// Legacy paradigm: the pipeline of `MakeStandardOutputPipeline`, which the entry points `Gemm` and `EightBitIntGemm` use.
-pub(super) const EIGHT_BIT_INT: Kernel = Kernel::scalar(
-    "gemmlowp-eight-bit-int",
-    "gemmlowp legacy paradigm: result_offset, result_mult_int, result_shift, clamp to 0..=255",
-    LEGACY,
-    Domain { bias: true, zero_point: false, ..stage(Element::U8, LEGACY_RIGHT) },
-    "google/gemmlowp doc/low-precision.md, the legacy low-precision paradigm; MakeStandardOutputPipeline",
+pub(super) const EIGHT_BIT_INT: Kernel = scalar!(
+    "gemmlowp-eight-bit-int", "gemmlowp legacy paradigm: result_offset, result_mult_int, result_shift, clamp to 0..=255",
+    LEGACY on Domain { bias: true, zero_point: false, ..stage(Element::U8, LEGACY_RIGHT) },
+    from "google/gemmlowp doc/low-precision.md, the legacy low-precision paradigm; MakeStandardOutputPipeline",
     |params, acc, out| {
-        each(params, acc, out, |acc, channel, result_offset| cast_u8(quantize_down(acc, channel, result_offset)));
-    },
+        each(params, acc, out, |acc, channel, result_offset| cast(quantize_down(acc, channel, result_offset), Element::U8));
+    }
 );
 
-pub(super) const FIXED_POINT_U8: Kernel =
-    by_fixed_point("gemmlowp-quantize-down-fixedpoint", Element::U8, |params, acc, out| {
-        each(params, acc, out, |acc, channel, _| cast_u8(quantize_down_by_fixed_point(acc, channel, params)));
-    });
-
-pub(super) const FIXED_POINT_I8: Kernel =
-    by_fixed_point("gemmlowp-quantize-down-fixedpoint-i8", Element::I8, |params, acc, out| {
-        each(params, acc, out, |acc, channel, _| cast_i8(quantize_down_by_fixed_point(acc, channel, params)));
-    });
-
-pub(super) const FIXED_POINT_I16: Kernel =
-    by_fixed_point("gemmlowp-quantize-down-fixedpoint-i16", Element::I16, |params, acc, out| {
-        each(params, acc, out, |acc, channel, _| cast_i16(quantize_down_by_fixed_point(acc, channel, params)));
-    });
-
-pub(super) const EXPONENT_U8: Kernel =
-    by_exponent("gemmlowp-scale-fixedpoint-exponent", Element::U8, |params, acc, out| {
-        each(params, acc, out, |acc, channel, _| cast_u8(scale_by_exponent(acc, channel, params)));
-    });
-
-pub(super) const EXPONENT_I8: Kernel =
-    by_exponent("gemmlowp-scale-fixedpoint-exponent-i8", Element::I8, |params, acc, out| {
-        each(params, acc, out, |acc, channel, _| cast_i8(scale_by_exponent(acc, channel, params)));
-    });
-
-pub(super) const EXPONENT_I16: Kernel =
-    by_exponent("gemmlowp-scale-fixedpoint-exponent-i16", Element::I16, |params, acc, out| {
-        each(params, acc, out, |acc, channel, _| cast_i16(scale_by_exponent(acc, channel, params)));
-    });
-
-pub(super) const PIPELINE_U8: Kernel = pipeline("gemmlowp-pipeline", Element::U8, |params, acc, out| {
-    each(params, acc, out, |acc, channel, bias| cast_u8(pipeline_to_int32(acc, channel, bias, params)));
-});
-
-pub(super) const PIPELINE_I8: Kernel = pipeline("gemmlowp-pipeline-i8", Element::I8, |params, acc, out| {
-    each(params, acc, out, |acc, channel, bias| cast_i8(pipeline_to_int32(acc, channel, bias, params)));
-});
-
-pub(super) const PIPELINE_I16: Kernel = pipeline("gemmlowp-pipeline-i16", Element::I16, |params, acc, out| {
-    each(params, acc, out, |acc, channel, bias| cast_i16(pipeline_to_int32(acc, channel, bias, params)));
-});
-
-const fn by_fixed_point(name: &'static str, output: Element, run: Run) -> Kernel {
-    let summary = "gemmlowp QuantizeDownInt32ByFixedPoint, saturating cast";
-    Kernel::scalar(name, summary, DOUBLE, stage(output, RIGHT), SOURCE, run)
+of_elements! {
+    "gemmlowp QuantizeDownInt32ByFixedPoint, saturating cast", DOUBLE, stage(ELEMENT, RIGHT), SOURCE,
+    |params, acc, out| {
+        each(params, acc, out, |acc, channel, _| cast(quantize_down_by_fixed_point(acc, channel, params), ELEMENT));
+    };
+    FIXED_POINT_U8 = "gemmlowp-quantize-down-fixedpoint", U8;
+    FIXED_POINT_I8 = "gemmlowp-quantize-down-fixedpoint-i8", I8;
+    FIXED_POINT_I16 = "gemmlowp-quantize-down-fixedpoint-i16", I16;
 }
 
-const fn by_exponent(name: &'static str, output: Element, run: Run) -> Kernel {
-    let summary = "gemmlowp ScaleInt32ByFixedPointAndExponent (NEON's left shift), saturating cast";
-    Kernel::scalar(name, summary, DOUBLE, stage(output, contract::Domain::ALL), SOURCE, run)
+of_elements! {
+    "gemmlowp ScaleInt32ByFixedPointAndExponent (NEON's left shift), saturating cast",
+    DOUBLE, stage(ELEMENT, contract::Domain::ALL), SOURCE,
+    |params, acc, out| each(params, acc, out, |acc, channel, _| cast(scale_by_exponent(acc, channel, params), ELEMENT));
+    EXPONENT_U8 = "gemmlowp-scale-fixedpoint-exponent", U8;
+    EXPONENT_I8 = "gemmlowp-scale-fixedpoint-exponent-i8", I8;
+    EXPONENT_I16 = "gemmlowp-scale-fixedpoint-exponent-i16", I16;
 }
 
-const fn pipeline(name: &'static str, output: Element, run: Run) -> Kernel {
-    let summary = "gemmlowp BiasAddition, ScaleInt32ByFixedPointAndExponent per channel, Clamp, saturating cast";
-    let channels = contract::Domain { per_channel: true, ..contract::Domain::ALL };
-    let domain = Domain { output, channels, bias: true, zero_point: true, clamp: true };
-    Kernel::scalar(name, summary, DOUBLE, domain, SOURCE, run)
+of_elements! {
+    "gemmlowp BiasAddition, ScaleInt32ByFixedPointAndExponent per channel, Clamp, saturating cast",
+    DOUBLE, Domain::all(ELEMENT, contract::Domain::PER_CHANNEL), SOURCE,
+    |params, acc, out| {
+        each(params, acc, out, |acc, channel, bias| cast(pipeline_to_int32(acc, channel, bias, params), ELEMENT));
+    };
+    PIPELINE_U8 = "gemmlowp-pipeline", U8;
+    PIPELINE_I8 = "gemmlowp-pipeline-i8", I8;
+    PIPELINE_I16 = "gemmlowp-pipeline-i16", I16;
 }
 
 /// Runs `BiasAddition`, `ScaleInt32ByFixedPointAndExponent`, `Clamp`.
@@ -165,20 +130,12 @@ fn scale_by_exponent(x: i32, Channel { multiplier, shift }: Channel, params: &Pa
     double_rounding(x, multiplier, shift).wrapping_add(params.zero_point)
 }
 
-/// Computes `SaturatingCastToUint8`.
+/// Computes `SaturatingCastToUint8`, `SaturatingCastToInt8` or `SaturatingCastToInt16`.
 #[inline(always)]
-fn cast_u8(x: i32) -> i32 {
-    x.clamp(0, 255)
-}
-
-/// Computes `SaturatingCastToInt8`.
-#[inline(always)]
-fn cast_i8(x: i32) -> i32 {
-    x.clamp(-128, 127)
-}
-
-/// Computes `SaturatingCastToInt16`.
-#[inline(always)]
-fn cast_i16(x: i32) -> i32 {
-    x.clamp(-32768, 32767)
+fn cast(x: i32, output: Element) -> i32 {
+    match output {
+        Element::U8 => x.clamp(0, 255),
+        Element::I8 => x.clamp(-128, 127),
+        _ => x.clamp(-32768, 32767),
+    }
 }

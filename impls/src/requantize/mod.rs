@@ -55,6 +55,11 @@ pub struct Domain {
 }
 
 impl Domain {
+    /// Domain of an output type and channels, with any bias, zero point and clamp.
+    pub(crate) const fn all(output: Element, channels: crate::contract::Domain) -> Self {
+        Self { output, channels, bias: true, zero_point: true, clamp: true }
+    }
+
     /// Returns the fractional bits of multipliers.
     pub fn fraction(&self) -> u32 {
         *self.channels.q.start()
@@ -110,8 +115,6 @@ pub type Run = fn(&Params, &[i32], &mut [i32]);
 /// Requantization under test.
 pub type Kernel = kernel::Kernel<Run, Domain>;
 
-lookups!();
-
 /// Operation of bias, fixed point multiply, zero point and clamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Requantize {}
@@ -129,39 +132,16 @@ impl TensorOperation for Requantize {
     }
 }
 
-static KERNELS: &[Kernel] = &[
-    gemmlowp::QUANTIZE_DOWN,
-    gemmlowp::QUANTIZE_DOWN_SHIPPED,
-    gemmlowp::EIGHT_BIT_INT,
-    gemmlowp::FIXED_POINT_U8,
-    gemmlowp::FIXED_POINT_I8,
-    gemmlowp::FIXED_POINT_I16,
-    gemmlowp::EXPONENT_U8,
-    gemmlowp::EXPONENT_I8,
-    gemmlowp::EXPONENT_I16,
-    gemmlowp::PIPELINE_U8,
-    gemmlowp::PIPELINE_I8,
-    gemmlowp::PIPELINE_I16,
-    tflite::DOUBLE_I8,
-    tflite::DOUBLE_U8,
-    tflite::SINGLE_I8,
-    tflite::REDUCED_I16,
-    tvm_relay::UPWARD_I8,
-    tvm_relay::TO_NEAREST_I8,
-    tvm_neon::RFC_I8,
-    tvm_neon::RFC_U8,
-    tvm_neon::FIXUP_I8,
-    tvm_neon::FIXUP_U8,
-    cmsis_nn::DOUBLE_I8,
-    cmsis_nn::SINGLE_I8,
-    xnnpack::RNDNU_I8,
-    xnnpack::RNDNU_U8,
-    xnnpack::RNDNU_SCALAR_I8,
-    tosa::DOUBLE_I8,
-    tosa::DOUBLE_U8,
-    tosa::SINGLE_I8,
-    tosa::SINGLE_I16,
-];
+lookups! {
+    gemmlowp: QUANTIZE_DOWN QUANTIZE_DOWN_SHIPPED EIGHT_BIT_INT FIXED_POINT_U8 FIXED_POINT_I8 FIXED_POINT_I16
+        EXPONENT_U8 EXPONENT_I8 EXPONENT_I16 PIPELINE_U8 PIPELINE_I8 PIPELINE_I16;
+    tflite: DOUBLE_I8 DOUBLE_U8 SINGLE_I8 REDUCED_I16;
+    tvm_relay: UPWARD_I8 TO_NEAREST_I8;
+    tvm_neon: RFC_I8 RFC_U8 FIXUP_I8 FIXUP_U8;
+    cmsis_nn: DOUBLE_I8 SINGLE_I8;
+    xnnpack: RNDNU_I8 RNDNU_U8 RNDNU_SCALAR_I8;
+    tosa: DOUBLE_I8 DOUBLE_U8 SINGLE_I8 SINGLE_I16;
+}
 
 /// Applies `f(acc, channel, bias)` to every element.
 #[inline(always)]
@@ -175,6 +155,15 @@ pub(crate) fn each(params: &Params, acc: &[i32], out: &mut [i32], f: impl Fn(i32
             *out = f(*acc, *channel, *bias);
         }
     }
+}
+
+/// Computes the end of a layer: bias, `multiply(x, multiplier, shift)`, zero point, clamp. Both sums are int32 and wrap.
+#[inline(always)]
+fn layer(params: &Params, acc: &[i32], out: &mut [i32], multiply: impl Fn(i32, i32, i32) -> i32) {
+    each(params, acc, out, |acc, Channel { multiplier, shift }, bias| {
+        let scaled = multiply(acc.wrapping_add(bias), multiplier, shift);
+        clamp(scaled.wrapping_add(params.zero_point), params)
+    });
 }
 
 /// Returns `min(max(x, params.min), params.max)`, in the order of the sources.

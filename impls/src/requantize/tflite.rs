@@ -9,42 +9,30 @@
 //! Source: tensorflow/tensorflow `tensorflow/lite/kernels/internal/reference/integer_ops/conv.h` (per channel) and
 //! `reference/conv.h` (u8, per tensor).
 
-use super::{Domain, Kernel, Params, clamp, each};
+use super::{Domain, Kernel, Params, clamp, each, layer};
 use crate::contract::{self, Overflow, Promise};
 use crate::element::Element;
 use crate::fpm::gemmlowp::double_rounding;
 use crate::fpm::tflite::{reduced_multiplier, single_rounding};
+use crate::kernel::scalar;
 
 const PER_CHANNEL: &str = "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/integer_ops/conv.h";
 const PER_TENSOR: &str = "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/conv.h";
 const DOUBLE: Promise = Promise { scheme: "gemmlowp-double", overflow: Overflow::Wrap };
 
-const DOMAIN: Domain = Domain {
-    output: Element::I8,
-    channels: contract::Domain { per_channel: true, ..contract::Domain::ALL },
-    bias: true,
-    zero_point: true,
-    clamp: true,
-};
+const DOMAIN: Domain = Domain::all(Element::I8, contract::Domain::PER_CHANNEL);
 
 /// Double rounding, the default build.
-pub(super) const DOUBLE_I8: Kernel = Kernel::scalar(
-    "tflite-requantize-i8",
-    "TFLite int8 layers: bias, double rounding per channel, output offset, activation",
-    DOUBLE,
-    DOMAIN,
-    PER_CHANNEL,
-    double,
+pub(super) const DOUBLE_I8: Kernel = scalar!(
+    "tflite-requantize-i8", "TFLite int8 layers: bias, double rounding per channel, output offset, activation",
+    DOUBLE on DOMAIN, from PER_CHANNEL, double
 );
 
 /// Double rounding per tensor, as in uint8 layers.
-pub(super) const DOUBLE_U8: Kernel = Kernel::scalar(
-    "tflite-requantize-u8",
-    "TFLite uint8 layers: bias, double rounding, output offset, activation",
-    DOUBLE,
-    Domain { output: Element::U8, channels: contract::Domain::ALL, ..DOMAIN },
-    PER_TENSOR,
-    double,
+pub(super) const DOUBLE_U8: Kernel = scalar!(
+    "tflite-requantize-u8", "TFLite uint8 layers: bias, double rounding, output offset, activation",
+    DOUBLE on Domain { output: Element::U8, channels: contract::Domain::ALL, ..DOMAIN }, from PER_TENSOR,
+    double
 );
 
 /// Build with `TFLITE_SINGLE_ROUNDING`.
@@ -54,12 +42,7 @@ pub(super) const SINGLE_I8: Kernel = Kernel::scalar(
     Promise { scheme: "tflite-single", overflow: Overflow::Wrap },
     Domain { channels: contract::Domain { multipliers: 0..=i32::MAX, shifts: -31..=30, ..DOMAIN.channels }, ..DOMAIN },
     PER_CHANNEL,
-    |params, acc, out| {
-        each(params, acc, out, |acc, channel, bias| {
-            let scaled = single_rounding(acc.wrapping_add(bias), channel.multiplier, channel.shift);
-            clamp(scaled.wrapping_add(params.zero_point), params)
-        });
-    },
+    |params, acc, out| layer(params, acc, out, single_rounding),
 );
 
 /// Layer of 16-bit activations and 8-bit weights.
@@ -83,8 +66,5 @@ pub(super) const REDUCED_I16: Kernel = Kernel::scalar(
 );
 
 fn double(params: &Params, acc: &[i32], out: &mut [i32]) {
-    each(params, acc, out, |acc, channel, bias| {
-        let scaled = double_rounding(acc.wrapping_add(bias), channel.multiplier, channel.shift);
-        clamp(scaled.wrapping_add(params.zero_point), params)
-    });
+    layer(params, acc, out, double_rounding);
 }

@@ -7,7 +7,7 @@
 //! Source: TOSA specification, RESCALE; llvm/llvm-project `mlir/lib/Conversion/TosaToLinalg/TosaToLinalg.cpp`, `RescaleConverter`;
 //! tensorflow/tensorflow `tensorflow/compiler/mlir/tosa/transforms/legalize_utils.cc`, `buildRescale`.
 
-use super::{Domain, Kernel, Params, Run, clamp, each};
+use super::{Domain, Kernel, Params, Run, layer};
 use crate::contract::{self, Overflow, Promise};
 use crate::element::Element;
 use crate::fpm::tosa::{self, apply_scale_32};
@@ -57,8 +57,5 @@ const fn rescale(name: &'static str, summary: &'static str, scheme: &'static str
 }
 
 fn run<const DOUBLE_ROUND: bool>(params: &Params, acc: &[i32], out: &mut [i32]) {
-    each(params, acc, out, |acc, channel, bias| {
-        let scaled = apply_scale_32::<DOUBLE_ROUND>(acc.wrapping_add(bias), channel.multiplier, channel.shift);
-        clamp(scaled.wrapping_add(params.zero_point), params)
-    });
+    layer(params, acc, out, apply_scale_32::<DOUBLE_ROUND>);
 }

@@ -14,7 +14,7 @@ use crate::contract::{Contract, Deviation, Overflow, Promise};
 use crate::element::Element::{self, I8, U8};
 use crate::fpm::tvm_neon;
 use crate::kernel::Native;
-use crate::simd::form::neon_form;
+use crate::simd::form::params_form;
 use crate::simd::{Portable, Vector};
 
 /// True if the rule applies its fixup.
@@ -30,7 +30,14 @@ pub(crate) const fn domain(output: Element) -> Domain {
     Domain { output, channels: tvm_neon::INSIDE, bias: true, zero_point: true, clamp: false }
 }
 
-const fn kernel(name: &'static str, summary: &'static str, scheme: &'static str, output: Element, run: Run) -> Kernel {
+const fn kernel(
+    name: &'static str,
+    summary: &'static str,
+    scheme: &'static str,
+    output: Element,
+    run: Run,
+    native: Native<Run>,
+) -> Kernel {
     Kernel {
         name,
         summary,
@@ -41,75 +48,59 @@ const fn kernel(name: &'static str, summary: &'static str, scheme: &'static str,
             source: "TVM RFC on fixed point multiplication; apache/tvm python/tvm/topi/arm_cpu/tensor_intrin.py",
         },
         portable: run,
-        native: None,
+        native: Some(native),
     }
 }
 
 /// Rule as printed. Its code is the same for both output types, whose bounds are parameters.
-const RFC_FORM: Native<Run> = neon_form!(
-    NEON,
-    "tiebreak_requantize_tvm_neon_rfc",
-    ["sqrdmulh", "srshl", "mul"],
-    Run,
-    requantize::<Neon, RFC>(params: &Params, acc: &[i32], out: &mut [i32])
-);
+const RFC_FORM: Native<Run> =
+    params_form!("tiebreak_requantize_tvm_neon_rfc", ["sqrdmulh", "srshl", "mul"], requantize<RFC>(acc: i32));
 
 /// Rule with its fixup applied.
-const FIXUP_FORM: Native<Run> = neon_form!(
-    NEON,
+const FIXUP_FORM: Native<Run> = params_form!(
     "tiebreak_requantize_tvm_neon_fixup",
-    ["sqrdmulh", "and", "sshr", "add", "srshl", "mul"],
-    Run,
-    requantize::<Neon, FIXUP>(params: &Params, acc: &[i32], out: &mut [i32])
+    ["sqrdmulh", "and", "sshr", "add", "srshl", "mul"], requantize<FIXUP>(acc: i32)
 );
 
 /// Rule as printed, to int8.
-pub(super) const RFC_I8: Kernel = Kernel {
-    native: Some(RFC_FORM),
-    ..kernel(
-        "tvm-requantize-neon-i8",
-        "TVM qnn.requantize with the rule for Armv8-A as the RFC prints it, int8, per tensor",
-        "sqrdmulh-srshl",
-        I8,
-        requantize::<Portable, RFC>,
-    )
-};
+pub(super) const RFC_I8: Kernel = kernel(
+    "tvm-requantize-neon-i8",
+    "TVM qnn.requantize with the rule for Armv8-A as the RFC prints it, int8, per tensor",
+    "sqrdmulh-srshl",
+    I8,
+    requantize::<Portable, RFC>,
+    RFC_FORM,
+);
 
 /// Rule as printed, to uint8.
-pub(super) const RFC_U8: Kernel = Kernel {
-    native: Some(RFC_FORM),
-    ..kernel(
-        "tvm-requantize-neon-u8",
-        "TVM qnn.requantize with the rule for Armv8-A as the RFC prints it, uint8, per tensor",
-        "sqrdmulh-srshl",
-        U8,
-        requantize::<Portable, RFC>,
-    )
-};
+pub(super) const RFC_U8: Kernel = kernel(
+    "tvm-requantize-neon-u8",
+    "TVM qnn.requantize with the rule for Armv8-A as the RFC prints it, uint8, per tensor",
+    "sqrdmulh-srshl",
+    U8,
+    requantize::<Portable, RFC>,
+    RFC_FORM,
+);
 
 /// Rule with its fixup applied, to int8.
-pub(super) const FIXUP_I8: Kernel = Kernel {
-    native: Some(FIXUP_FORM),
-    ..kernel(
-        "tvm-requantize-neon-fixup-i8",
-        "TVM qnn.requantize with the rule for Armv8-A as the RFC's text means it, int8, per tensor",
-        "sqrdmulh-fixup-srshl",
-        I8,
-        requantize::<Portable, FIXUP>,
-    )
-};
+pub(super) const FIXUP_I8: Kernel = kernel(
+    "tvm-requantize-neon-fixup-i8",
+    "TVM qnn.requantize with the rule for Armv8-A as the RFC's text means it, int8, per tensor",
+    "sqrdmulh-fixup-srshl",
+    I8,
+    requantize::<Portable, FIXUP>,
+    FIXUP_FORM,
+);
 
 /// Rule with its fixup applied, to uint8.
-pub(super) const FIXUP_U8: Kernel = Kernel {
-    native: Some(FIXUP_FORM),
-    ..kernel(
-        "tvm-requantize-neon-fixup-u8",
-        "TVM qnn.requantize with the rule for Armv8-A as the RFC's text means it, uint8, per tensor",
-        "sqrdmulh-fixup-srshl",
-        U8,
-        requantize::<Portable, FIXUP>,
-    )
-};
+pub(super) const FIXUP_U8: Kernel = kernel(
+    "tvm-requantize-neon-fixup-u8",
+    "TVM qnn.requantize with the rule for Armv8-A as the RFC's text means it, uint8, per tensor",
+    "sqrdmulh-fixup-srshl",
+    U8,
+    requantize::<Portable, FIXUP>,
+    FIXUP_FORM,
+);
 
 /// Applies the input zero point, the rule, the output zero point, and the clip.
 #[inline(always)]

@@ -6,34 +6,22 @@
 //! Source: apache/tvm `src/relay/qnn/op/requantize.cc`, `RequantizeLower`, with int32 tensors as since fixed point multiply became an operator
 //! (before, the whole lowering was in int64).
 
-use super::{Domain, Kernel, clamp, each};
+use super::{Domain, Kernel, layer};
 use crate::contract::{self, Overflow, Promise};
 use crate::element::Element;
+use crate::fpm::Channel;
 use crate::fpm::tvm_relay::Step;
+use crate::kernel::scalar;
 
 const SOURCE: &str = "apache/tvm src/relay/qnn/op/requantize.cc";
 
-const DOMAIN: Domain = Domain {
-    output: Element::I8,
-    channels: contract::Domain { per_channel: true, ..contract::Domain::ALL },
-    bias: true,
-    zero_point: true,
-    clamp: false,
-};
+const DOMAIN: Domain = Domain { clamp: false, ..Domain::all(Element::I8, contract::Domain::PER_CHANNEL) };
 
 /// Rounding UPWARD.
-pub(super) const UPWARD_I8: Kernel = Kernel::scalar(
-    "tvm-requantize-i8",
-    "TVM qnn.requantize to int8, UPWARD, per channel",
-    Promise { scheme: "ties-up", overflow: Overflow::Wrap },
-    DOMAIN,
-    SOURCE,
-    |params, acc, out| {
-        each(params, acc, out, |acc, channel, bias| {
-            let scaled = Step::new(channel).upward(acc.wrapping_add(bias));
-            clamp(scaled.wrapping_add(params.zero_point), params)
-        });
-    },
+pub(super) const UPWARD_I8: Kernel = scalar!(
+    "tvm-requantize-i8", "TVM qnn.requantize to int8, UPWARD, per channel",
+    "ties-up" Wrap on DOMAIN, from SOURCE,
+    |params, acc, out| layer(params, acc, out, |x, multiplier, shift| Step::new(Channel { multiplier, shift }).upward(x))
 );
 
 /// Rounding TONEAREST, with the bound on left shifts of TONEAREST (see [`crate::fpm`]'s `tvm-relay-tonearest`).
@@ -44,9 +32,6 @@ pub(super) const TO_NEAREST_I8: Kernel = Kernel::scalar(
     Domain { channels: contract::Domain { shifts: -31..=1, ..DOMAIN.channels }, ..DOMAIN },
     SOURCE,
     |params, acc, out| {
-        each(params, acc, out, |acc, channel, bias| {
-            let scaled = Step::new(channel).to_nearest(acc.wrapping_add(bias));
-            clamp(scaled.wrapping_add(params.zero_point), params)
-        });
+        layer(params, acc, out, |x, multiplier, shift| Step::new(Channel { multiplier, shift }).to_nearest(x))
     },
 );

@@ -16,7 +16,7 @@ use super::{Domain, Kernel, Params, Run, clamp, each};
 use crate::contract::{self, Overflow, Promise};
 use crate::element::Element;
 use crate::fpm::xnnpack::{self, rndnu_body, rndnu_constants, rounding_shift};
-use crate::simd::form::neon_form;
+use crate::simd::form::params_form;
 use crate::simd::{Portable, Vector, every_lane};
 
 const SATURATING: Promise = Promise { scheme: "xnnpack-rndnu", overflow: Overflow::Saturate };
@@ -27,13 +27,7 @@ const DOMAIN: Domain =
 
 /// NEON's sequence, to int8. The scaling runs on instructions; the narrowing follows element by element.
 pub(super) const RNDNU_I8: Kernel = Kernel {
-    native: Some(neon_form!(
-        NEON,
-        "tiebreak_requantize_xnnpack_rndnu_i8",
-        ["sqshl", "sqdmulh", "srshl"],
-        Run,
-        to_i8::<Neon>(params: &Params, acc: &[i32], out: &mut [i32])
-    )),
+    native: Some(params_form!("tiebreak_requantize_xnnpack_rndnu_i8", ["sqshl", "sqdmulh", "srshl"], to_i8(acc: i32))),
     ..Kernel::scalar(
         "xnnpack-rndnu-i8",
         "XNNPACK qs8 rndnu: vqshl, vqdmulh, vrshl, narrowed and offset in 16 bits",
@@ -46,13 +40,7 @@ pub(super) const RNDNU_I8: Kernel = Kernel {
 
 /// NEON's sequence, to uint8.
 pub(super) const RNDNU_U8: Kernel = Kernel {
-    native: Some(neon_form!(
-        NEON,
-        "tiebreak_requantize_xnnpack_rndnu_u8",
-        ["sqshl", "sqdmulh", "srshl"],
-        Run,
-        to_u8::<Neon>(params: &Params, acc: &[i32], out: &mut [i32])
-    )),
+    native: Some(params_form!("tiebreak_requantize_xnnpack_rndnu_u8", ["sqshl", "sqdmulh", "srshl"], to_u8(acc: i32))),
     ..Kernel::scalar(
         "xnnpack-rndnu-u8",
         "XNNPACK qu8 rndnu: vqshl, vqdmulh, vrshl, narrowed and offset in 16 bits",

@@ -5,12 +5,12 @@
 macro_rules! neon_form {
     (
         $isa:ident, $symbol:literal, $instructions:tt, $type:ty,
-        $body:ident::<Neon $(, $constant:ident)?>($($arg:ident: $arg_type:ty),+)
+        $body:ident::<Neon $(, $constant:ident)*>($($arg:ident: $arg_type:ty),+)
     ) => {
         $crate::simd::form::neon_form!(
             $isa, $symbol, $instructions, $type,
             fn native_form($($arg: $arg_type),+) {
-                $body::<$crate::simd::Neon $(, $constant)?>($($arg),+);
+                $body::<$crate::simd::Neon $(, $constant)*>($($arg),+);
             },
             native_form
         )
@@ -36,6 +36,17 @@ macro_rules! neon_form {
     }};
 }
 pub(crate) use neon_form;
+
+/// Makes the form of `$body::<Neon>(params, tensors, out)` with the caller's types `Params` and `Run`: `body<CONSTANTS>(tensors: element)`.
+macro_rules! params_form {
+    ($symbol:literal, $instructions:tt, $body:ident $(<$($constant:ident),+>)? ($($tensor:ident),+: $element:ty)) => {
+        $crate::simd::form::neon_form!(
+            NEON, $symbol, $instructions, Run,
+            $body::<Neon $($(, $constant)+)?>(params: &Params, $($tensor: &[$element],)+ out: &mut [i32])
+        )
+    };
+}
+pub(crate) use params_form;
 
 /// Makes a native form on x86: `body` is compiled with AVX2 enabled, and entered only if the CPU has `$isa`.
 macro_rules! avx2_form {

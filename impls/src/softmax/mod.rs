@@ -84,8 +84,6 @@ pub type Run = fn(&Params, &[u8], &mut [i32]);
 /// Softmax under test.
 pub type Kernel = kernel::Kernel<Run, Domain>;
 
-lookups!();
-
 /// Operation of softmax.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Softmax {}
@@ -100,7 +98,10 @@ impl TensorOperation for Softmax {
     }
 }
 
-static KERNELS: &[Kernel] = &[tflite::TO_I8, tflite::TO_U8, tflite::TO_I16, cmsis_nn::S8, cmsis_nn::S8_TO_S16];
+lookups! {
+    tflite: TO_I8 TO_U8 TO_I16;
+    cmsis_nn: S8 S8_TO_S16;
+}
 
 /// Calls `of` for each row, with its stored values and its results.
 #[inline(always)]

@@ -3,10 +3,11 @@
 //! Source: tensorflow/tensorflow `lite/kernels/internal/reference/softmax.h`, `lite/kernels/internal/common.h`; google/gemmlowp `fixedpoint/fixedpoint.h`.
 
 use super::{Domain, Kernel, Params, rows};
-use crate::contract::{Contract, Overflow, Promise};
+use crate::contract::{Overflow, Promise};
 use crate::element::Element::{self, I8, I16, U8};
 use crate::exp::gemmlowp::exponential;
 use crate::fpm::gemmlowp::{rounding_divide_by_pot, saturating_rounding_doubling_high_mul as mul};
+use crate::kernel::scalar;
 
 pub(super) const PROMISE: Promise = Promise { scheme: "tflite", overflow: Overflow::OutOfDomain };
 
@@ -19,20 +20,10 @@ pub(crate) const ACCUMULATED: u32 = 12;
 
 macro_rules! kernel {
     ($name:literal, $summary:literal, $input:ident, $output:ident) => {
-        Kernel {
-            name: $name,
-            summary: $summary,
-            contract: Contract {
-                promise: PROMISE,
-                domain: Domain { input: $input, output: $output },
-                deviations: &[],
-                source: SOURCE,
-            },
-            portable: |params, input, out| {
-                rows(params, $input, input, out, |row, out| softmax(params, $output, row, out))
-            },
-            native: None,
-        }
+        scalar!(
+            $name, $summary, PROMISE on Domain { input: $input, output: $output }, from SOURCE,
+            |params, input, out| rows(params, $input, input, out, |row, out| softmax(params, $output, row, out))
+        )
     };
 }
 

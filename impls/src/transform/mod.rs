@@ -13,7 +13,7 @@ pub(crate) mod spatial;
 mod tests;
 mod unflatten;
 
-use crate::contract::{Contract, Overflow, Promise};
+use crate::contract::{Overflow, Promise};
 use crate::conv2d;
 use crate::job_error::JobError;
 use crate::kernel;
@@ -85,6 +85,29 @@ pub enum Params {
     Map(map::Params),
     /// Parameters of bit planes and nibbles.
     Packed(packing::Params),
+}
+
+impl Params {
+    /// Calls `run` with the shape of a convolution, as one group of all channels. Callers have checked that a kernel gets parameters of its kind.
+    pub(crate) fn conv2d(&self, run: impl FnOnce(&conv2d::Params)) {
+        if let Self::Conv2d(params) = self {
+            run(&conv2d::Params { groups: 1, ..*params });
+        }
+    }
+
+    /// Calls `run` with the padding of a tensor.
+    pub(crate) fn pad(&self, run: impl FnOnce(&pad::Params)) {
+        if let Self::Pad(params) = self {
+            run(params);
+        }
+    }
+
+    /// Calls `run` with the elements and words of a packing.
+    pub(crate) fn packed(&self, run: impl FnOnce(&packing::Params)) {
+        if let Self::Packed(params) = self {
+            run(params);
+        }
+    }
 }
 
 fn one() -> usize {
@@ -193,8 +216,6 @@ pub type Run = fn(&Params, &[i32], &mut [i32]);
 /// Transform under test.
 pub type Kernel = kernel::Kernel<Run, Domain>;
 
-lookups!();
-
 /// Operation of layout transforms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transform {}
@@ -208,29 +229,15 @@ impl TensorOperation for Transform {
     }
 }
 
-static KERNELS: &[Kernel] = &[
-    im2col::IM2COL,
-    blocks::INTERLEAVE,
-    blocks::BLOCK_TRANSPOSE,
-    blocks::UNPACK,
-    blocks::WEIGHT_PREPACK,
-    unflatten::UNFLATTEN,
-    spatial::DATA_PACK,
-    spatial::KERNEL_PACK,
-    spatial::UNPACK,
-    pad::REFERENCE,
-    pad::IMAGE,
-    pad::ONNX,
-    pad::CMSIS_NN,
-    map::MAP,
-    packing::BIT_PACK,
-    packing::BIT_UNPACK,
-    packing::PACK_LOW,
-    packing::PACK_HIGH,
-    packing::UNPACK_LOW,
-    packing::UNPACK_LOW_NEON,
-    packing::UNPACK_HIGH,
-];
+lookups! {
+    im2col: IM2COL;
+    blocks: INTERLEAVE BLOCK_TRANSPOSE UNPACK WEIGHT_PREPACK;
+    unflatten: UNFLATTEN;
+    spatial: DATA_PACK KERNEL_PACK UNPACK;
+    pad: REFERENCE IMAGE ONNX CMSIS_NN;
+    map: MAP;
+    packing: BIT_PACK BIT_UNPACK PACK_LOW PACK_HIGH UNPACK_LOW UNPACK_LOW_NEON UNPACK_HIGH;
+}
 
 /// Makes a transform of TVM's convolutions, which all have one source.
 const fn kernel(name: &'static str, summary: &'static str, kind: Kind, run: Run) -> Kernel {
@@ -259,16 +266,5 @@ const fn from(name: &'static str, summary: &'static str, kind: Kind, source: &'s
         Kind::NibbleUnpackLow => "nibble-unpack-low",
         Kind::NibbleUnpackHigh => "nibble-unpack-high",
     };
-    Kernel {
-        name,
-        summary,
-        contract: Contract {
-            promise: Promise { scheme, overflow: Overflow::Wrap },
-            domain: Domain { kind },
-            deviations: &[],
-            source,
-        },
-        portable: run,
-        native: None,
-    }
+    Kernel::scalar(name, summary, Promise { scheme, overflow: Overflow::Wrap }, Domain { kind }, source, run)
 }

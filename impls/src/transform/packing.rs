@@ -53,10 +53,7 @@ pub(super) const BIT_PACK: Kernel = from(
     "TVM bitpack: each bit of so many elements shifted into a word, the first element highest",
     Kind::BitPack,
     "apache/tvm python/tvm/topi/nn/bitserial_util.py, bitpack",
-    |params, input, out| {
-        let Any::Packed(p) = params else { return };
-        bit_pack(p, input, out, |word, bit| word << 1 | bit);
-    },
+    |params, input, out| params.packed(|p| bit_pack(p, input, out, |word, bit| word << 1 | bit)),
 );
 
 pub(super) const BIT_UNPACK: Kernel = from(
@@ -64,10 +61,7 @@ pub(super) const BIT_UNPACK: Kernel = from(
     "the reverse of TVM bitpack: the bits of an element gathered from its planes",
     Kind::BitUnpack,
     "none: the reverse of apache/tvm python/tvm/topi/nn/bitserial_util.py, bitpack",
-    |params, input, out| {
-        let Any::Packed(p) = params else { return };
-        bit_unpack(p, input, out);
-    },
+    |params, input, out| params.packed(|p| bit_unpack(p, input, out)),
 );
 
 const INT4: &str = "microsoft/onnxruntime include/onnxruntime/core/framework/int4.h, Int4x2Base";
@@ -78,10 +72,7 @@ pub(super) const PACK_LOW: Kernel = from(
     "ONNX Runtime Int4x2: two nibbles in a byte, the first one low",
     Kind::NibblePackLow,
     INT4,
-    |params, input, out| {
-        let Any::Packed(p) = params else { return };
-        nibble_pack(p, input, out, |first, second| first + (second << 4));
-    },
+    |params, input, out| params.packed(|p| nibble_pack(p, input, out, |first, second| first + (second << 4))),
 );
 
 pub(super) const PACK_HIGH: Kernel = from(
@@ -89,10 +80,7 @@ pub(super) const PACK_HIGH: Kernel = from(
     "torchao pack_uint4: two nibbles in a byte, the first one high",
     Kind::NibblePackHigh,
     AO,
-    |params, input, out| {
-        let Any::Packed(p) = params else { return };
-        nibble_pack(p, input, out, |first, second| (first << 4) + second);
-    },
+    |params, input, out| params.packed(|p| nibble_pack(p, input, out, |first, second| (first << 4) + second)),
 );
 
 pub(super) const UNPACK_LOW: Kernel = from(

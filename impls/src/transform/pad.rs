@@ -4,59 +4,40 @@
 //! (PadImageStyleMemset); microsoft/onnxruntime `onnxruntime/core/providers/cpu/tensor/pad.cc` (PadImpl); ARM-software/CMSIS-NN
 //! `Source/PadFunctions/arm_pad_s8.c`.
 
-use super::{Kernel, Kind, Params as Any, from};
-use crate::shape::{self, ShapeError, Sizes, positive};
+use super::{Kernel, Kind, from};
+use crate::shape::{self, ShapeError, Sizes, positive, with_defaults};
 use serde::{Deserialize, Serialize};
 
-/// Padding of a tensor `[B,H,W,C]`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Params {
-    /// Number of images.
-    pub batches: usize,
-    /// Rows of the input.
-    pub height: usize,
-    /// Columns of the input.
-    pub width: usize,
-    /// Channels of the input.
-    pub channels: usize,
-    /// Images of padding before the first image.
-    pub batches_before: usize,
-    /// Images of padding after the last image.
-    pub batches_after: usize,
-    /// Rows of padding above.
-    pub top: usize,
-    /// Rows of padding below.
-    pub bottom: usize,
-    /// Columns of padding on the left.
-    pub left: usize,
-    /// Columns of padding on the right.
-    pub right: usize,
-    /// Channels of padding before the first channel.
-    pub channels_before: usize,
-    /// Channels of padding after the last channel.
-    pub channels_after: usize,
-    /// Stored value that represents 0.
-    pub zero_point: i32,
-}
-
-impl Default for Params {
-    /// Returns parameters of one element without padding.
-    fn default() -> Self {
-        Self {
-            batches: 1,
-            height: 1,
-            width: 1,
-            channels: 1,
-            batches_before: 0,
-            batches_after: 0,
-            top: 0,
-            bottom: 0,
-            left: 0,
-            right: 0,
-            channels_before: 0,
-            channels_after: 0,
-            zero_point: 0,
-        }
+with_defaults! {
+    /// Padding of a tensor `[B,H,W,C]`. By default one element without padding.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    pub struct Params {
+        /// Number of images.
+        pub batches: usize = 1,
+        /// Rows of the input.
+        pub height: usize = 1,
+        /// Columns of the input.
+        pub width: usize = 1,
+        /// Channels of the input.
+        pub channels: usize = 1,
+        /// Images of padding before the first image.
+        pub batches_before: usize = 0,
+        /// Images of padding after the last image.
+        pub batches_after: usize = 0,
+        /// Rows of padding above.
+        pub top: usize = 0,
+        /// Rows of padding below.
+        pub bottom: usize = 0,
+        /// Columns of padding on the left.
+        pub left: usize = 0,
+        /// Columns of padding on the right.
+        pub right: usize = 0,
+        /// Channels of padding before the first channel.
+        pub channels_before: usize = 0,
+        /// Channels of padding after the last channel.
+        pub channels_after: usize = 0,
+        /// Stored value that represents 0.
+        pub zero_point: i32 = 0,
     }
 }
 
@@ -102,10 +83,7 @@ pub(super) const REFERENCE: Kernel = from(
     "TFLite PAD, reference: each place of the output is asked whether it is padding",
     Kind::Pad,
     TFLITE,
-    |params, input, out| {
-        let Any::Pad(p) = params else { return };
-        reference(p, input, p.zero_point, out);
-    },
+    |params, input, out| params.pad(|p| reference(p, input, p.zero_point, out)),
 );
 
 pub(super) const IMAGE: Kernel = from(
@@ -113,10 +91,7 @@ pub(super) const IMAGE: Kernel = from(
     "TFLite PAD, optimized: rows of an image copied between fills; padding of images and channels by the reference",
     Kind::Pad,
     "tensorflow/tensorflow tensorflow/lite/kernels/internal/optimized/optimized_ops.h, PadImageStyleMemset",
-    |params, input, out| {
-        let Any::Pad(p) = params else { return };
-        image(p, input, p.zero_point, out);
-    },
+    |params, input, out| params.pad(|p| image(p, input, p.zero_point, out)),
 );
 
 pub(super) const ONNX: Kernel = from(
@@ -124,10 +99,7 @@ pub(super) const ONNX: Kernel = from(
     "ONNX Runtime Pad, constant: runs of the innermost axis, the padding of an outer axis at once",
     Kind::Pad,
     "microsoft/onnxruntime onnxruntime/core/providers/cpu/tensor/pad.cc, PadImpl",
-    |params, input, out| {
-        let Any::Pad(p) = params else { return };
-        axis(p, 0, input, out);
-    },
+    |params, input, out| params.pad(|p| axis(p, 0, input, out)),
 );
 
 pub(super) const CMSIS_NN: Kernel = from(
@@ -135,10 +107,7 @@ pub(super) const CMSIS_NN: Kernel = from(
     "CMSIS-NN arm_pad_s8: fills and copies one after another",
     Kind::Pad,
     "ARM-software/CMSIS-NN Source/PadFunctions/arm_pad_s8.c",
-    |params, input, out| {
-        let Any::Pad(p) = params else { return };
-        sequence(p, input, out);
-    },
+    |params, input, out| params.pad(|p| sequence(p, input, out)),
 );
 
 /// Writes each place of the output in order: the next element, or `value`.

@@ -2,7 +2,7 @@
 //!
 //! Source: RFC on int8 convolution for Arm, section Background; apache/tvm python/tvm/topi/arm_cpu/conv2d_spatial_pack.py, conv2d_spatial_pack_nchw.
 
-use super::{Kernel, Kind, Params, kernel};
+use super::{Kernel, Kind, kernel};
 use crate::conv2d::{self, im2col::inside};
 
 /// Pixels, and output channels, in a tile.
@@ -12,30 +12,21 @@ pub(super) const DATA_PACK: Kernel = kernel(
     "tvm-data-pack",
     "TVM spatial pack of an image NCHW: tiles of 16 pixels of a row, padding filled in",
     Kind::DataPack,
-    |params, input, out| {
-        let Params::Conv2d(params) = params else { return };
-        data_pack(&conv2d::Params { groups: 1, ..*params }, input, params.input_zero_point, out);
-    },
+    |params, input, out| params.conv2d(|p| data_pack(p, input, p.input_zero_point, out)),
 );
 
 pub(super) const KERNEL_PACK: Kernel = kernel(
     "tvm-kernel-pack",
     "TVM spatial pack of weights OIHW: tiles of 16 output channels",
     Kind::KernelPack,
-    |params, input, out| {
-        let Params::Conv2d(params) = params else { return };
-        kernel_pack(&conv2d::Params { groups: 1, ..*params }, input, out);
-    },
+    |params, input, out| params.conv2d(|p| kernel_pack(p, input, out)),
 );
 
 pub(super) const UNPACK: Kernel = kernel(
     "tvm-spatial-unpack",
     "TVM spatial pack, unpacked: tiles of 16 pixels by 16 output channels to NCHW",
     Kind::SpatialUnpack,
-    |params, input, out| {
-        let Params::Conv2d(params) = params else { return };
-        unpack(&conv2d::Params { groups: 1, ..*params }, input, out);
-    },
+    |params, input, out| params.conv2d(|p| unpack(p, input, out)),
 );
 
 /// Packs `[B,C,H,W]` to `[B, OH, OW/16, C, KH, KW, 16]`, with `zero_point` outside the image, and 0 for pixels beyond the row.

@@ -69,8 +69,6 @@ pub type Domain = super::Domain<Scales>;
 /// An addition under test.
 pub type Kernel = super::Kernel<Scales>;
 
-lookups!();
-
 /// Sums of quantized tensors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Add {}
@@ -80,26 +78,12 @@ impl TensorOperation for Add {
     items!();
 }
 
-static KERNELS: &[Kernel] = &[
-    tflite::DOUBLE_I8,
-    tflite::DOUBLE_U8,
-    tflite::DOUBLE_I16,
-    tflite::SINGLE_I8,
-    tosa::DOUBLE_I8,
-    tosa::DOUBLE_U8,
-    tosa::SINGLE_I8,
-    tosa::HALVES_I8,
-    cmsis_nn::DOUBLE_S8,
-    cmsis_nn::SINGLE_S8,
-    xnnpack::QS8,
-    xnnpack::QU8,
-    xnnpack::NEON_QS8,
-    onnx::RAW_I8,
-    onnx::RAW_U8,
-    onnx::NEON_I8,
-    pytorch::QADD_I8,
-    pytorch::QADD_U8,
-    tvm::I8,
-    tvm::U8,
-    tvm::TO_NEAREST_I8,
-];
+lookups! {
+    tflite: DOUBLE_I8 DOUBLE_U8 DOUBLE_I16 SINGLE_I8;
+    tosa: DOUBLE_I8 DOUBLE_U8 SINGLE_I8 HALVES_I8;
+    cmsis_nn: DOUBLE_S8 SINGLE_S8;
+    xnnpack: QS8 QU8 NEON_QS8;
+    onnx: RAW_I8 RAW_U8 NEON_I8;
+    pytorch: QADD_I8 QADD_U8;
+    tvm: I8 U8 TO_NEAREST_I8;
+}

@@ -8,23 +8,28 @@
 //! `MlasCalcQLinearAddParameters`.
 
 use super::xnnpack::{Fixed, fixed};
-use super::{Domain, Kernel, Params, Run, Scales};
+use super::{Domain, Kernel, Params, Scales};
 use crate::contract::{Overflow, Promise};
 use crate::element::Element;
 use crate::elementwise::loops::{clamp, each, in_f32};
+use crate::kernel::of_elements;
 
 const SOURCE: &str = "microsoft/onnxruntime onnxruntime/core/mlas/lib/qladd.cpp";
 const DOMAIN: Domain = Domain { element: Element::I8, scales: Scales::Any, clamp: false };
 
-/// int8, in f32.
-pub(super) const RAW_I8: Kernel = raw("onnx-qlinearadd-i8", Element::I8, |params, lhs, rhs, out| {
-    in_f32(params, Element::I8, lhs, rhs, out, |lhs, rhs| lhs + rhs);
-});
+of_elements! {
+    "ONNX Runtime QLinearAdd: dequantize, add, divide, clamp and place in f32, nearest even",
+    Promise { scheme: "onnx", overflow: Overflow::OutOfDomain }, Domain { element: ELEMENT, ..DOMAIN }, SOURCE,
+    |params, lhs, rhs, out| in_f32(params, ELEMENT, lhs, rhs, out, sum);
+    RAW_I8 = "onnx-qlinearadd-i8", I8;
+    RAW_U8 = "onnx-qlinearadd-u8", U8;
+}
 
-/// Unsigned bytes, in f32.
-pub(super) const RAW_U8: Kernel = raw("onnx-qlinearadd-u8", Element::U8, |params, lhs, rhs, out| {
-    in_f32(params, Element::U8, lhs, rhs, out, |lhs, rhs| lhs + rhs);
-});
+/// Adds two real numbers.
+#[inline(always)]
+fn sum(lhs: f32, rhs: f32) -> f32 {
+    lhs + rhs
+}
 
 /// int8, with the integer multipliers of the NEON form.
 pub(super) const NEON_I8: Kernel = Kernel::scalar(
@@ -43,12 +48,6 @@ pub(super) const NEON_I8: Kernel = Kernel::scalar(
         });
     },
 );
-
-const fn raw(name: &'static str, element: Element, run: Run) -> Kernel {
-    let promise = Promise { scheme: "onnx", overflow: Overflow::OutOfDomain };
-    let summary = "ONNX Runtime QLinearAdd: dequantize, add, divide, clamp and place in f32, nearest even";
-    Kernel::scalar(name, summary, promise, Domain { element, ..DOMAIN }, SOURCE, run)
-}
 
 /// Returns the integer multipliers; `None` if the source falls back to f32.
 pub(crate) fn fixed_multipliers(params: &Params) -> Option<Fixed> {

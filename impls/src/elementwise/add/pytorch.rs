@@ -6,34 +6,21 @@
 //! Source: pytorch/pytorch `aten/src/ATen/native/quantized/cpu/kernels/QuantizedOpKernels.cpp`, `qadd_kernel`;
 //! `aten/src/ATen/native/quantized/AffineQuantizerBase.cpp`, `dequantize_val`, `quantize_val`.
 
-use super::{Domain, Kernel, Operand, Params, Run, Scales};
+use super::{Domain, Kernel, Operand, Params, Scales};
 use crate::contract::{Overflow, Promise};
 use crate::element::Element;
 use crate::elementwise::loops::{clamp, each};
+use crate::kernel::of_elements;
 
 const SOURCE: &str = "pytorch/pytorch aten/src/ATen/native/quantized/cpu/kernels/QuantizedOpKernels.cpp, qadd_kernel";
 
-/// int8.
-pub(super) const QADD_I8: Kernel = qadd("pytorch-qadd-i8", Element::I8, |params, lhs, rhs, out| {
-    run(params, Element::I8, lhs, rhs, out);
-});
-
-/// Unsigned bytes.
-pub(super) const QADD_U8: Kernel = qadd("pytorch-qadd-u8", Element::U8, |params, lhs, rhs, out| {
-    run(params, Element::U8, lhs, rhs, out);
-});
-
-const fn qadd(name: &'static str, element: Element, run: Run) -> Kernel {
-    let promise = Promise { scheme: "pytorch", overflow: Overflow::OutOfDomain };
-    let domain = Domain { element, scales: Scales::Any, clamp: false };
-    Kernel::scalar(
-        name,
-        "PyTorch qadd: dequantize, add, times 1/scale in f32, nearest even",
-        promise,
-        domain,
-        SOURCE,
-        run,
-    )
+of_elements! {
+    "PyTorch qadd: dequantize, add, times 1/scale in f32, nearest even",
+    Promise { scheme: "pytorch", overflow: Overflow::OutOfDomain },
+    Domain { element: ELEMENT, scales: Scales::Any, clamp: false }, SOURCE,
+    |params, lhs, rhs, out| run(params, ELEMENT, lhs, rhs, out);
+    QADD_I8 = "pytorch-qadd-i8", I8;
+    QADD_U8 = "pytorch-qadd-u8", U8;
 }
 
 #[inline(always)]

@@ -8,12 +8,13 @@
 //! Source: tensorflow/tensorflow `tensorflow/lite/kernels/add.cc` (Prepare), `tensorflow/lite/kernels/internal/reference/add.h`
 //! (AddElementwise), `tensorflow/lite/kernels/internal/quantization_util.cc`.
 
-use super::{Domain, Kernel, Params, Run, Scales};
+use super::{Domain, Kernel, Params, Scales};
 use crate::contract::{Overflow, Promise};
 use crate::element::Element;
 use crate::elementwise::loops::{clamp, each};
 use crate::fpm::gemmlowp::double_rounding;
 use crate::fpm::tflite::{quantize_multiplier, single_rounding};
+use crate::kernel::{of_elements, scalar};
 
 const SOURCE: &str =
     "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/add.h, tensorflow/lite/kernels/add.cc";
@@ -21,41 +22,21 @@ const DOUBLE: Promise = Promise { scheme: "tflite", overflow: Overflow::Wrap };
 
 pub(crate) const DOMAIN: Domain = Domain { element: Element::I8, scales: Scales::Rescaled, clamp: true };
 
-/// int8, double rounding, the default.
-pub(super) const DOUBLE_I8: Kernel = double("tflite-add-i8", Element::I8, |params, lhs, rhs, out| {
-    add(params, Element::I8, lhs, rhs, out, double_rounding);
-});
-
-/// Unsigned bytes.
-pub(super) const DOUBLE_U8: Kernel = double("tflite-add-u8", Element::U8, |params, lhs, rhs, out| {
-    add(params, Element::U8, lhs, rhs, out, double_rounding);
-});
-
-/// int16 with general scales.
-pub(super) const DOUBLE_I16: Kernel = double("tflite-add-i16", Element::I16, |params, lhs, rhs, out| {
-    add(params, Element::I16, lhs, rhs, out, double_rounding);
-});
+// Double rounding, the default; int16 has general scales.
+of_elements! {
+    "TFLite ADD: lift, rescale, add, rescale, double rounding", DOUBLE, Domain { element: ELEMENT, ..DOMAIN }, SOURCE,
+    |params, lhs, rhs, out| add(params, ELEMENT, lhs, rhs, out, double_rounding);
+    DOUBLE_I8 = "tflite-add-i8", I8;
+    DOUBLE_U8 = "tflite-add-u8", U8;
+    DOUBLE_I16 = "tflite-add-i16", I16;
+}
 
 /// `TFLITE_SINGLE_ROUNDING`.
-pub(super) const SINGLE_I8: Kernel = Kernel::scalar(
-    "tflite-add-single-i8",
-    "TFLite ADD of int8 built with TFLITE_SINGLE_ROUNDING",
-    Promise { scheme: "tflite-single", overflow: Overflow::Wrap },
-    DOMAIN,
-    SOURCE,
-    |params, lhs, rhs, out| add(params, Element::I8, lhs, rhs, out, single_rounding),
+pub(super) const SINGLE_I8: Kernel = scalar!(
+    "tflite-add-single-i8", "TFLite ADD of int8 built with TFLITE_SINGLE_ROUNDING",
+    "tflite-single" Wrap on DOMAIN, from SOURCE,
+    |params, lhs, rhs, out| add(params, Element::I8, lhs, rhs, out, single_rounding)
 );
-
-const fn double(name: &'static str, element: Element, run: Run) -> Kernel {
-    Kernel::scalar(
-        name,
-        "TFLite ADD: lift, rescale, add, rescale, double rounding",
-        DOUBLE,
-        Domain { element, ..DOMAIN },
-        SOURCE,
-        run,
-    )
-}
 
 /// Multipliers that `Prepare` derives from the scales, as multiplier and shift.
 #[derive(Clone, Copy, Debug)]

@@ -16,6 +16,7 @@ use crate::elementwise::loops::{clamp, each};
 use crate::fpm::mlir::apply_scale;
 use crate::fpm::tflite::quantize_multiplier;
 use crate::fpm::tosa::apply_scale_32;
+use crate::kernel::scalar;
 
 const SOURCE: &str =
     "tensorflow/tensorflow tensorflow/compiler/mlir/tosa/transforms/legalize_tfl.cc, matchAndRewriteAddSub";
@@ -37,13 +38,10 @@ pub(super) const HALVES_I8: Kernel = double("tosa-add-halves-double-i8", Element
 });
 
 /// int8, `SINGLE_ROUND`.
-pub(super) const SINGLE_I8: Kernel = Kernel::scalar(
-    "tosa-add-single-i8",
-    "tfl.add to TOSA built with TFLITE_SINGLE_ROUNDING: operands lifted by their multipliers",
-    Promise { scheme: "tosa-single", overflow: Overflow::Wrap },
-    DOMAIN,
-    SOURCE,
-    |params, lhs, rhs, out| once_rescaled(params, lhs, rhs, out, sum),
+pub(super) const SINGLE_I8: Kernel = scalar!(
+    "tosa-add-single-i8", "tfl.add to TOSA built with TFLITE_SINGLE_ROUNDING: operands lifted by their multipliers",
+    "tosa-single" Wrap on DOMAIN, from SOURCE,
+    |params, lhs, rhs, out| once_rescaled(params, lhs, rhs, out, sum)
 );
 
 const fn double(name: &'static str, element: Element, run: Run) -> Kernel {

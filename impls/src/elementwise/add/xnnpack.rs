@@ -12,6 +12,8 @@ use super::{Domain, Kernel, Params, Run, Scales};
 use crate::contract::{Contract, Overflow, Promise};
 use crate::element::Element;
 use crate::elementwise::loops::{clamp, each, in_lanes};
+use crate::kernel::of_elements;
+use crate::simd::form::params_form;
 use crate::simd::{LANES, Portable, Vector};
 
 const PROMISE: Promise = Promise { scheme: "xnnpack", overflow: Overflow::Wrap };
@@ -19,42 +21,26 @@ const PROMISE: Promise = Promise { scheme: "xnnpack", overflow: Overflow::Wrap }
 pub(crate) const BITS: i32 = 20;
 pub(crate) const DOMAIN: Domain = Domain { element: Element::I8, scales: Scales::Ratios, clamp: false };
 
-/// int8, scalar.
-pub(super) const QS8: Kernel = by_bias("xnnpack-qs8-vadd", Element::I8, |params, lhs, rhs, out| {
-    biased(params, fixed(params, BITS), Element::I8, lhs, rhs, out);
-});
-
-/// Unsigned bytes, scalar.
-pub(super) const QU8: Kernel = by_bias("xnnpack-qu8-vadd", Element::U8, |params, lhs, rhs, out| {
-    biased(params, fixed(params, BITS), Element::U8, lhs, rhs, out);
-});
+of_elements! {
+    "XNNPACK scalar: bias + lhs * multiplier + rhs * multiplier, one arithmetic shift",
+    PROMISE, Domain { element: ELEMENT, ..DOMAIN }, "google/XNNPACK src/qs8-vadd/scalar.c.in",
+    |params, lhs, rhs, out| biased(params, fixed(params, BITS), ELEMENT, lhs, rhs, out);
+    QS8 = "xnnpack-qs8-vadd", I8;
+    QU8 = "xnnpack-qu8-vadd", U8;
+}
 
 /// int8 on NEON. The tail goes through whole vectors.
 pub(super) const NEON_QS8: Kernel = Kernel {
     name: "xnnpack-qs8-vadd-neon",
     summary: "XNNPACK qs8-vadd on NEON: mul, mla, srshl, before narrowing",
-    contract: Contract {
-        promise: PROMISE,
-        domain: DOMAIN,
-        deviations: &[],
-        source: "google/XNNPACK src/qs8-vadd/neon.c.in",
-    },
-    portable: |params, lhs, rhs, out| vectors::<Portable>(params, fixed(params, BITS), lhs, rhs, out),
-    native: Some(crate::simd::form::neon_form!(
-        NEON,
-        "tiebreak_add_xnnpack_qs8_vadd",
-        ["mul", "srshl"],
-        Run,
-        fn native(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
-            vectors::<crate::simd::Neon>(params, fixed(params, BITS), lhs, rhs, out);
-        },
-        native
-    )),
+    contract: Contract::new("xnnpack", Overflow::Wrap, DOMAIN, "google/XNNPACK src/qs8-vadd/neon.c.in"),
+    portable: in_vectors::<Portable>,
+    native: Some(params_form!("tiebreak_add_xnnpack_qs8_vadd", ["mul", "srshl"], in_vectors(lhs, rhs: u8))),
 };
 
-const fn by_bias(name: &'static str, element: Element, run: Run) -> Kernel {
-    let summary = "XNNPACK scalar: bias + lhs * multiplier + rhs * multiplier, one arithmetic shift";
-    Kernel::scalar(name, summary, PROMISE, Domain { element, ..DOMAIN }, "google/XNNPACK src/qs8-vadd/scalar.c.in", run)
+#[inline(always)]
+fn in_vectors<V: Vector>(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
+    vectors::<V>(params, fixed(params, BITS), lhs, rhs, out);
 }
 
 /// Multipliers of both operands, and their common right shift.

@@ -5,28 +5,22 @@
 
 use super::Kernel;
 use super::tflite::{DOMAIN, double_multiplier, rescaled};
-use crate::contract::{Overflow, Promise};
 use crate::element::Element;
 use crate::fpm::cmsis_nn::{double_rounding, single_rounding};
+use crate::kernel::scalar;
 
 const SOURCE: &str = "ARM-software/CMSIS-NN Source/BasicMathFunctions/arm_elementwise_mul_s8.c";
 
 /// The default build.
-pub(super) const DOUBLE_S8: Kernel = Kernel::scalar(
-    "arm-elementwise-mul-s8",
-    "CMSIS-NN int8 multiplication: int32 product, arm_nn_requantize",
-    Promise { scheme: "cmsis-nn", overflow: Overflow::Wrap },
-    DOMAIN,
-    SOURCE,
-    |params, lhs, rhs, out| rescaled(params, Element::I8, lhs, rhs, out, double_multiplier(params), double_rounding),
+pub(super) const DOUBLE_S8: Kernel = scalar!(
+    "arm-elementwise-mul-s8", "CMSIS-NN int8 multiplication: int32 product, arm_nn_requantize",
+    "cmsis-nn" Wrap on DOMAIN, from SOURCE,
+    |params, lhs, rhs, out| rescaled(params, Element::I8, lhs, rhs, out, double_multiplier(params), double_rounding)
 );
 
 /// `CMSIS_NN_USE_SINGLE_ROUNDING`.
-pub(super) const SINGLE_S8: Kernel = Kernel::scalar(
-    "arm-elementwise-mul-single-s8",
-    "CMSIS-NN int8 multiplication built with CMSIS_NN_USE_SINGLE_ROUNDING",
-    Promise { scheme: "cmsis-nn-single", overflow: Overflow::Wrap },
-    DOMAIN,
-    SOURCE,
-    |params, lhs, rhs, out| rescaled(params, Element::I8, lhs, rhs, out, double_multiplier(params), single_rounding),
+pub(super) const SINGLE_S8: Kernel = scalar!(
+    "arm-elementwise-mul-single-s8", "CMSIS-NN int8 multiplication built with CMSIS_NN_USE_SINGLE_ROUNDING",
+    "cmsis-nn-single" Wrap on DOMAIN, from SOURCE,
+    |params, lhs, rhs, out| rescaled(params, Element::I8, lhs, rhs, out, double_multiplier(params), single_rounding)
 );

@@ -62,8 +62,6 @@ pub type Domain = super::Domain<Scales>;
 /// A multiplication under test.
 pub type Kernel = super::Kernel<Scales>;
 
-lookups!();
-
 /// Products of quantized tensors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mul {}
@@ -73,26 +71,14 @@ impl TensorOperation for Mul {
     items!();
 }
 
-static KERNELS: &[Kernel] = &[
-    tflite::DOUBLE_I8,
-    tflite::DOUBLE_U8,
-    tflite::DOUBLE_I16,
-    tflite::SINGLE_I8,
-    tflite::MICRO_I8,
-    cmsis_nn::DOUBLE_S8,
-    cmsis_nn::SINGLE_S8,
-    tosa::DOUBLE_I8,
-    tosa::SINGLE_I8,
-    xnnpack::QS8,
-    xnnpack::QU8,
-    xnnpack::NEON_QS8,
-    onnx::RAW_I8,
-    onnx::RAW_U8,
-    onnx::NEON_I8,
-    onnx::NEON_U8,
-    pytorch::QMUL_I8,
-    pytorch::QMUL_U8,
-];
+lookups! {
+    tflite: DOUBLE_I8 DOUBLE_U8 DOUBLE_I16 SINGLE_I8 MICRO_I8;
+    cmsis_nn: DOUBLE_S8 SINGLE_S8;
+    tosa: DOUBLE_I8 SINGLE_I8;
+    xnnpack: QS8 QU8 NEON_QS8;
+    onnx: RAW_I8 RAW_U8 NEON_I8 NEON_U8;
+    pytorch: QMUL_I8 QMUL_U8;
+}
 
 /// Returns the product of both stored values less their zero points.
 #[inline(always)]

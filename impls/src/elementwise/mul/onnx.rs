@@ -6,46 +6,36 @@
 //!
 //! Source: microsoft/onnxruntime `onnxruntime/core/mlas/lib/qlmul.cpp`, `MlasQLinearMulKernel`, `MlasQLinearMulVectorS16`.
 
-use super::{Domain, Kernel, Params, Run, Scales, product, ratio};
+use super::{Domain, Kernel, Params, Scales, product, ratio};
 use crate::contract::{Overflow, Promise};
 use crate::element::Element;
 use crate::elementwise::loops::{clamp, each, in_f32};
+use crate::kernel::of_elements;
 
 const SOURCE: &str = "microsoft/onnxruntime onnxruntime/core/mlas/lib/qlmul.cpp";
 
-/// int8, in f32.
-pub(super) const RAW_I8: Kernel = raw("onnx-qlinearmul-i8", Element::I8, |params, lhs, rhs, out| {
-    in_f32(params, Element::I8, lhs, rhs, out, |lhs, rhs| lhs * rhs);
-});
+const DOMAIN: Domain = Domain { element: Element::I8, scales: Scales::Rescaled, clamp: false };
 
-/// Unsigned bytes, in f32.
-pub(super) const RAW_U8: Kernel = raw("onnx-qlinearmul-u8", Element::U8, |params, lhs, rhs, out| {
-    in_f32(params, Element::U8, lhs, rhs, out, |lhs, rhs| lhs * rhs);
-});
-
-/// int8, as on NEON.
-pub(super) const NEON_I8: Kernel = neon("onnx-qlinearmul-neon-i8", Element::I8, |params, lhs, rhs, out| {
-    by_ratio(params, Element::I8, lhs, rhs, out);
-});
-
-/// Unsigned bytes, as on NEON.
-pub(super) const NEON_U8: Kernel = neon("onnx-qlinearmul-neon-u8", Element::U8, |params, lhs, rhs, out| {
-    by_ratio(params, Element::U8, lhs, rhs, out);
-});
-
-const fn raw(name: &'static str, element: Element, run: Run) -> Kernel {
-    let summary = "ONNX Runtime QLinearMul: dequantize, multiply, divide, clamp and place in f32, nearest even";
-    kernel(name, summary, "onnx", element, run)
+of_elements! {
+    "ONNX Runtime QLinearMul: dequantize, multiply, divide, clamp and place in f32, nearest even",
+    Promise { scheme: "onnx", overflow: Overflow::OutOfDomain }, Domain { element: ELEMENT, ..DOMAIN }, SOURCE,
+    |params, lhs, rhs, out| in_f32(params, ELEMENT, lhs, rhs, out, real_product);
+    RAW_I8 = "onnx-qlinearmul-i8", I8;
+    RAW_U8 = "onnx-qlinearmul-u8", U8;
 }
 
-const fn neon(name: &'static str, element: Element, run: Run) -> Kernel {
-    let summary = "ONNX Runtime QLinearMul as MLAS has it on NEON and SSE2: integer product, scale and place in f32";
-    kernel(name, summary, "onnx-neon", element, run)
+of_elements! {
+    "ONNX Runtime QLinearMul as MLAS has it on NEON and SSE2: integer product, scale and place in f32",
+    Promise { scheme: "onnx-neon", overflow: Overflow::OutOfDomain }, Domain { element: ELEMENT, ..DOMAIN }, SOURCE,
+    |params, lhs, rhs, out| by_ratio(params, ELEMENT, lhs, rhs, out);
+    NEON_I8 = "onnx-qlinearmul-neon-i8", I8;
+    NEON_U8 = "onnx-qlinearmul-neon-u8", U8;
 }
 
-const fn kernel(name: &'static str, summary: &'static str, scheme: &'static str, element: Element, run: Run) -> Kernel {
-    let domain = Domain { element, scales: Scales::Rescaled, clamp: false };
-    Kernel::scalar(name, summary, Promise { scheme, overflow: Overflow::OutOfDomain }, domain, SOURCE, run)
+/// Multiplies two real numbers.
+#[inline(always)]
+fn real_product(lhs: f32, rhs: f32) -> f32 {
+    lhs * rhs
 }
 
 #[inline(always)]

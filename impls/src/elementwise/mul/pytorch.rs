@@ -4,29 +4,22 @@
 //! Source: pytorch/pytorch `aten/src/ATen/native/quantized/cpu/kernels/QuantizedOpKernels.cpp`, `qmul_kernel`;
 //! `aten/src/ATen/native/quantized/AffineQuantizerBase.cpp`, `requantize_from_int`.
 
-use super::{Domain, Kernel, Params, Run, Scales, product};
+use super::{Domain, Kernel, Params, Scales, product};
 use crate::contract::{Overflow, Promise};
 use crate::element::Element;
 use crate::elementwise::loops::{clamp, each};
+use crate::kernel::of_elements;
 
 const SOURCE: &str = "pytorch/pytorch aten/src/ATen/native/quantized/cpu/kernels/QuantizedOpKernels.cpp, qmul_kernel";
 
 pub(crate) const DOMAIN: Domain = Domain { element: Element::I8, scales: Scales::Rescaled, clamp: false };
 
-/// int8.
-pub(super) const QMUL_I8: Kernel = qmul("pytorch-qmul-i8", Element::I8, |params, lhs, rhs, out| {
-    scaled(params, Element::I8, lhs, rhs, out, multiplier(params));
-});
-
-/// Unsigned bytes.
-pub(super) const QMUL_U8: Kernel = qmul("pytorch-qmul-u8", Element::U8, |params, lhs, rhs, out| {
-    scaled(params, Element::U8, lhs, rhs, out, multiplier(params));
-});
-
-const fn qmul(name: &'static str, element: Element, run: Run) -> Kernel {
-    let promise = Promise { scheme: "pytorch", overflow: Overflow::OutOfDomain };
-    let summary = "PyTorch qmul: integer product times a float multiplier with 1/scale, nearest even";
-    Kernel::scalar(name, summary, promise, Domain { element, ..DOMAIN }, SOURCE, run)
+of_elements! {
+    "PyTorch qmul: integer product times a float multiplier with 1/scale, nearest even",
+    Promise { scheme: "pytorch", overflow: Overflow::OutOfDomain }, Domain { element: ELEMENT, ..DOMAIN }, SOURCE,
+    |params, lhs, rhs, out| scaled(params, ELEMENT, lhs, rhs, out, multiplier(params));
+    QMUL_I8 = "pytorch-qmul-i8", I8;
+    QMUL_U8 = "pytorch-qmul-u8", U8;
 }
 
 #[inline(always)]

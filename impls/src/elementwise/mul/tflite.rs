@@ -8,62 +8,41 @@
 //! `tensorflow/lite/kernels/internal/reference/integer_ops/mul.h` (MulElementwise); tensorflow/tflite-micro
 //! `tensorflow/lite/micro/kernels/mul_common.cc` (CalculateOpDataMul).
 
-use super::{Domain, Kernel, Params, Run, Scales, product, ratio};
+use super::{Domain, Kernel, Params, Scales, product, ratio};
 use crate::contract::{Overflow, Promise};
 use crate::element::Element;
 use crate::elementwise::loops::{clamp, each};
 use crate::fpm::gemmlowp::double_rounding;
 use crate::fpm::tflite::{quantize_multiplier, single_rounding};
+use crate::kernel::{of_elements, scalar};
 
 const SOURCE: &str = "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/integer_ops/mul.h, tensorflow/lite/kernels/mul.cc";
 
 pub(crate) const DOMAIN: Domain = Domain { element: Element::I8, scales: Scales::Rescaled, clamp: true };
 
-/// int8, double rounding, the default.
-pub(super) const DOUBLE_I8: Kernel = double("tflite-mul-i8", Element::I8, |params, lhs, rhs, out| {
-    mul(params, Element::I8, lhs, rhs, out, double_rounding);
-});
-
-/// Unsigned bytes.
-pub(super) const DOUBLE_U8: Kernel = double("tflite-mul-u8", Element::U8, |params, lhs, rhs, out| {
-    mul(params, Element::U8, lhs, rhs, out, double_rounding);
-});
-
-/// int16.
-pub(super) const DOUBLE_I16: Kernel = double("tflite-mul-i16", Element::I16, |params, lhs, rhs, out| {
-    mul(params, Element::I16, lhs, rhs, out, double_rounding);
-});
+// Double rounding, the default.
+of_elements! {
+    "TFLite MUL: int32 product, rescale, double rounding",
+    Promise { scheme: "tflite", overflow: Overflow::Wrap }, Domain { element: ELEMENT, ..DOMAIN }, SOURCE,
+    |params, lhs, rhs, out| mul(params, ELEMENT, lhs, rhs, out, double_rounding);
+    DOUBLE_I8 = "tflite-mul-i8", I8;
+    DOUBLE_U8 = "tflite-mul-u8", U8;
+    DOUBLE_I16 = "tflite-mul-i16", I16;
+}
 
 /// `TFLITE_SINGLE_ROUNDING`.
-pub(super) const SINGLE_I8: Kernel = Kernel::scalar(
-    "tflite-mul-single-i8",
-    "TFLite MUL of int8 built with TFLITE_SINGLE_ROUNDING",
-    Promise { scheme: "tflite-single", overflow: Overflow::Wrap },
-    DOMAIN,
-    SOURCE,
-    |params, lhs, rhs, out| mul(params, Element::I8, lhs, rhs, out, single_rounding),
+pub(super) const SINGLE_I8: Kernel = scalar!(
+    "tflite-mul-single-i8", "TFLite MUL of int8 built with TFLITE_SINGLE_ROUNDING",
+    "tflite-single" Wrap on DOMAIN, from SOURCE,
+    |params, lhs, rhs, out| mul(params, Element::I8, lhs, rhs, out, single_rounding)
 );
 
 /// TFLite Micro's reference kernel.
-pub(super) const MICRO_I8: Kernel = Kernel::scalar(
-    "tflite-micro-mul-i8",
-    "TFLite Micro MUL of int8: the multiplier from doubles, double rounding",
-    Promise { scheme: "tflite-micro", overflow: Overflow::Wrap },
-    DOMAIN,
-    "tensorflow/tflite-micro tensorflow/lite/micro/kernels/mul_common.cc",
-    |params, lhs, rhs, out| rescaled(params, Element::I8, lhs, rhs, out, double_multiplier(params), double_rounding),
+pub(super) const MICRO_I8: Kernel = scalar!(
+    "tflite-micro-mul-i8", "TFLite Micro MUL of int8: the multiplier from doubles, double rounding",
+    "tflite-micro" Wrap on DOMAIN, from "tensorflow/tflite-micro tensorflow/lite/micro/kernels/mul_common.cc",
+    |params, lhs, rhs, out| rescaled(params, Element::I8, lhs, rhs, out, double_multiplier(params), double_rounding)
 );
-
-const fn double(name: &'static str, element: Element, run: Run) -> Kernel {
-    Kernel::scalar(
-        name,
-        "TFLite MUL: int32 product, rescale, double rounding",
-        Promise { scheme: "tflite", overflow: Overflow::Wrap },
-        Domain { element, ..DOMAIN },
-        SOURCE,
-        run,
-    )
-}
 
 /// Returns TFLite's multiplier and shift, from a quotient in float.
 pub(crate) fn single_multiplier(params: &Params) -> (i32, i32) {

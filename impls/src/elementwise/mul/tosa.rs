@@ -8,33 +8,27 @@
 
 use super::Kernel;
 use super::tflite::{DOMAIN, double_multiplier, rescaled};
-use crate::contract::{Overflow, Promise};
 use crate::element::Element;
 use crate::fpm::tosa::apply_scale_32;
+use crate::kernel::scalar;
 
 const SOURCE: &str =
     "tensorflow/tensorflow tensorflow/compiler/mlir/tosa/transforms/legalize_common.cc, convertMultiplyOp";
 
 /// int8, `DOUBLE_ROUND`.
-pub(super) const DOUBLE_I8: Kernel = Kernel::scalar(
-    "tosa-mul-double-i8",
-    "tfl.mul to TOSA: tosa.mul, tosa.rescale, double rounding",
-    Promise { scheme: "tosa-double", overflow: Overflow::Wrap },
-    DOMAIN,
-    SOURCE,
+pub(super) const DOUBLE_I8: Kernel = scalar!(
+    "tosa-mul-double-i8", "tfl.mul to TOSA: tosa.mul, tosa.rescale, double rounding",
+    "tosa-double" Wrap on DOMAIN, from SOURCE,
     |params, lhs, rhs, out| {
         rescaled(params, Element::I8, lhs, rhs, out, double_multiplier(params), apply_scale_32::<true>);
-    },
+    }
 );
 
 /// int8, `SINGLE_ROUND`.
-pub(super) const SINGLE_I8: Kernel = Kernel::scalar(
-    "tosa-mul-single-i8",
-    "tfl.mul to TOSA built with TFLITE_SINGLE_ROUNDING: tosa.mul, tosa.rescale, single rounding",
-    Promise { scheme: "tosa-single", overflow: Overflow::Wrap },
-    DOMAIN,
-    SOURCE,
+pub(super) const SINGLE_I8: Kernel = scalar!(
+    "tosa-mul-single-i8", "tfl.mul to TOSA built with TFLITE_SINGLE_ROUNDING: tosa.mul, tosa.rescale, single rounding",
+    "tosa-single" Wrap on DOMAIN, from SOURCE,
     |params, lhs, rhs, out| {
         rescaled(params, Element::I8, lhs, rhs, out, double_multiplier(params), apply_scale_32::<false>);
-    },
+    }
 );

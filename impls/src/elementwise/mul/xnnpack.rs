@@ -12,19 +12,19 @@ use crate::contract::{Contract, Overflow, Promise};
 use crate::element::Element;
 use crate::elementwise::loops::{each, in_lanes};
 use crate::fpm::xnnpack::{rndnu_body, rndnu_constants};
+use crate::kernel::of_elements;
+use crate::simd::form::params_form;
 use crate::simd::{LANES, Portable, Vector};
 
 const DOMAIN: Domain = Domain { element: Element::I8, scales: Scales::Ratio, clamp: false };
 
-/// int8, scalar.
-pub(super) const QS8: Kernel = by_magic("xnnpack-qs8-vmul", Element::I8, |params, lhs, rhs, out| {
-    magic(params, Element::I8, lhs, rhs, out);
-});
-
-/// Unsigned bytes, scalar.
-pub(super) const QU8: Kernel = by_magic("xnnpack-qu8-vmul", Element::U8, |params, lhs, rhs, out| {
-    magic(params, Element::U8, lhs, rhs, out);
-});
+of_elements! {
+    "XNNPACK scalar: float product times scale, clamp, magic bias",
+    Promise { scheme: "xnnpack-fp32", overflow: Overflow::OutOfDomain }, Domain { element: ELEMENT, ..DOMAIN },
+    "google/XNNPACK src/qs8-vmul/scalar.c.in", |params, lhs, rhs, out| magic(params, ELEMENT, lhs, rhs, out);
+    QS8 = "xnnpack-qs8-vmul", I8;
+    QU8 = "xnnpack-qu8-vmul", U8;
+}
 
 /// int8 on NEON. The tail goes through whole vectors.
 pub(super) const NEON_QS8: Kernel = Kernel {
@@ -32,20 +32,10 @@ pub(super) const NEON_QS8: Kernel = Kernel {
     summary: "XNNPACK qs8-vmul on NEON: sqshl, sqdmulh, srshl, before narrowing",
     contract: Contract::new("xnnpack-rndnu", Overflow::Wrap, DOMAIN, "google/XNNPACK src/qs8-vmul/neon.c.in"),
     portable: vectors::<Portable>,
-    native: Some(crate::simd::form::neon_form!(
-        NEON,
-        "tiebreak_mul_xnnpack_qs8_vmul",
-        ["mul", "sqshl", "sqdmulh", "srshl"],
-        Run,
-        vectors::<Neon>(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32])
-    )),
+    native: Some(
+        params_form!("tiebreak_mul_xnnpack_qs8_vmul", ["mul", "sqshl", "sqdmulh", "srshl"], vectors(lhs, rhs: u8)),
+    ),
 };
-
-const fn by_magic(name: &'static str, element: Element, run: Run) -> Kernel {
-    let promise = Promise { scheme: "xnnpack-fp32", overflow: Overflow::OutOfDomain };
-    let summary = "XNNPACK scalar: float product times scale, clamp, magic bias";
-    Kernel::scalar(name, summary, promise, Domain { element, ..DOMAIN }, "google/XNNPACK src/qs8-vmul/scalar.c.in", run)
-}
 
 /// `1.5 * 2^23`: sums with this addend have steps of 1, which rounds them to integers.
 const MAGIC: f32 = 12_582_912.0;

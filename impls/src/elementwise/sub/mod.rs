@@ -14,8 +14,6 @@ use crate::operation::{TensorOperation, common_items, lookups};
 pub use super::add::{Domain, Kernel, Scales};
 pub use super::{Operand, Params, Run};
 
-lookups!();
-
 /// Differences of quantized tensors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sub {}
@@ -25,22 +23,10 @@ impl TensorOperation for Sub {
     items!();
 }
 
-static KERNELS: &[Kernel] = &[
-    tflite::DOUBLE_I8,
-    tflite::DOUBLE_U8,
-    tflite::DOUBLE_I16,
-    tflite::SINGLE_I8,
-    tflite::NEGATED_I8,
-    tflite::NEGATED_U8,
-    tosa::DOUBLE_I8,
-    tosa::DOUBLE_U8,
-    tosa::SINGLE_I8,
-    xnnpack::QS8,
-    xnnpack::QU8,
-    xnnpack::NEON_QS8,
-    onnx::I8,
-    onnx::U8,
-    tvm::I8,
-    tvm::U8,
-    tvm::TO_NEAREST_I8,
-];
+lookups! {
+    tflite: DOUBLE_I8 DOUBLE_U8 DOUBLE_I16 SINGLE_I8 NEGATED_I8 NEGATED_U8;
+    tosa: DOUBLE_I8 DOUBLE_U8 SINGLE_I8;
+    xnnpack: QS8 QU8 NEON_QS8;
+    onnx: I8 U8;
+    tvm: I8 U8 TO_NEAREST_I8;
+}

@@ -5,27 +5,21 @@
 //! Source: ONNX operators, DequantizeLinear, Sub, QuantizeLinear; microsoft/onnxruntime `onnxruntime/core/mlas/lib/quantize.cpp`, which has no
 //! QLinearSub.
 
-use super::{Domain, Kernel, Operand, Params, Run, Scales};
+use super::{Domain, Kernel, Operand, Params, Scales};
 use crate::contract::{Overflow, Promise};
 use crate::element::Element;
 use crate::elementwise::loops::{clamp, each};
+use crate::kernel::of_elements;
 
 const SOURCE: &str = "ONNX operators, DequantizeLinear, Sub, QuantizeLinear; microsoft/onnxruntime onnxruntime/core/mlas/lib/quantize.cpp";
 
-/// int8.
-pub(super) const I8: Kernel = kernel("onnx-dequantize-sub-i8", Element::I8, |params, lhs, rhs, out| {
-    run(params, Element::I8, lhs, rhs, out);
-});
-
-/// Unsigned bytes.
-pub(super) const U8: Kernel = kernel("onnx-dequantize-sub-u8", Element::U8, |params, lhs, rhs, out| {
-    run(params, Element::U8, lhs, rhs, out);
-});
-
-const fn kernel(name: &'static str, element: Element, run: Run) -> Kernel {
-    let promise = Promise { scheme: "onnx", overflow: Overflow::OutOfDomain };
-    let summary = "ONNX DequantizeLinear, Sub, QuantizeLinear in f32, nearest even";
-    Kernel::scalar(name, summary, promise, Domain { element, scales: Scales::Any, clamp: false }, SOURCE, run)
+of_elements! {
+    "ONNX DequantizeLinear, Sub, QuantizeLinear in f32, nearest even",
+    Promise { scheme: "onnx", overflow: Overflow::OutOfDomain },
+    Domain { element: ELEMENT, scales: Scales::Any, clamp: false }, SOURCE,
+    |params, lhs, rhs, out| run(params, ELEMENT, lhs, rhs, out);
+    I8 = "onnx-dequantize-sub-i8", I8;
+    U8 = "onnx-dequantize-sub-u8", U8;
 }
 
 #[inline(always)]

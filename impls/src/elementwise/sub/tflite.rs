@@ -11,64 +11,43 @@
 //! Source: tensorflow/tensorflow `tensorflow/lite/kernels/sub.cc` (PrepareGeneralSubOp, EvalQuantized),
 //! `tensorflow/lite/kernels/internal/reference/sub.h` (SubElementwise).
 
-use super::{Domain, Kernel, Params, Run};
+use super::{Domain, Kernel, Params};
 use crate::contract::{Overflow, Promise};
 use crate::element::Element;
 use crate::elementwise::add::tflite::{DOMAIN, Multipliers, add_by, left_shift};
 use crate::elementwise::loops::{clamp, each};
 use crate::fpm::gemmlowp::double_rounding;
 use crate::fpm::tflite::single_rounding;
+use crate::kernel::{of_elements, scalar};
 
 const SOURCE: &str =
     "tensorflow/tensorflow tensorflow/lite/kernels/internal/reference/sub.h, tensorflow/lite/kernels/sub.cc";
-const SUMMARY: &str = "TFLite SUB: lift, rescale, subtract, rescale, double rounding";
 
-/// int8, double rounding, the default.
-pub(super) const DOUBLE_I8: Kernel =
-    double("tflite-sub-i8", "tflite", SUMMARY, Element::I8, |params, lhs, rhs, out| {
-        subtract(params, Element::I8, lhs, rhs, out, double_rounding);
-    });
+// Double rounding, the default; int16 has general scales.
+of_elements! {
+    "TFLite SUB: lift, rescale, subtract, rescale, double rounding",
+    Promise { scheme: "tflite", overflow: Overflow::Wrap }, Domain { element: ELEMENT, ..DOMAIN }, SOURCE,
+    |params, lhs, rhs, out| subtract(params, ELEMENT, lhs, rhs, out, double_rounding);
+    DOUBLE_I8 = "tflite-sub-i8", I8;
+    DOUBLE_U8 = "tflite-sub-u8", U8;
+    DOUBLE_I16 = "tflite-sub-i16", I16;
+}
 
-/// Unsigned bytes.
-pub(super) const DOUBLE_U8: Kernel =
-    double("tflite-sub-u8", "tflite", SUMMARY, Element::U8, |params, lhs, rhs, out| {
-        subtract(params, Element::U8, lhs, rhs, out, double_rounding);
-    });
-
-/// int16 with general scales.
-pub(super) const DOUBLE_I16: Kernel =
-    double("tflite-sub-i16", "tflite", SUMMARY, Element::I16, |params, lhs, rhs, out| {
-        subtract(params, Element::I16, lhs, rhs, out, double_rounding);
-    });
+// By the code of ADD.
+of_elements! {
+    "TFLite SUB by ADD, the right operand's multiplier negated, double rounding",
+    Promise { scheme: "tflite-negated", overflow: Overflow::Wrap }, Domain { element: ELEMENT, ..DOMAIN }, SOURCE,
+    |params, lhs, rhs, out| negated(params, ELEMENT, lhs, rhs, out);
+    NEGATED_I8 = "tflite-sub-negated-i8", I8;
+    NEGATED_U8 = "tflite-sub-negated-u8", U8;
+}
 
 /// `TFLITE_SINGLE_ROUNDING`.
-pub(super) const SINGLE_I8: Kernel = Kernel::scalar(
-    "tflite-sub-single-i8",
-    "TFLite SUB of int8 built with TFLITE_SINGLE_ROUNDING",
-    Promise { scheme: "tflite-single", overflow: Overflow::Wrap },
-    DOMAIN,
-    SOURCE,
-    |params, lhs, rhs, out| subtract(params, Element::I8, lhs, rhs, out, single_rounding),
+pub(super) const SINGLE_I8: Kernel = scalar!(
+    "tflite-sub-single-i8", "TFLite SUB of int8 built with TFLITE_SINGLE_ROUNDING",
+    "tflite-single" Wrap on DOMAIN, from SOURCE,
+    |params, lhs, rhs, out| subtract(params, Element::I8, lhs, rhs, out, single_rounding)
 );
-
-const BY_ADD: &str = "TFLite SUB by ADD, the right operand's multiplier negated, double rounding";
-
-/// int8 by the code of ADD.
-pub(super) const NEGATED_I8: Kernel =
-    double("tflite-sub-negated-i8", "tflite-negated", BY_ADD, Element::I8, |params, lhs, rhs, out| {
-        negated(params, Element::I8, lhs, rhs, out);
-    });
-
-/// Unsigned bytes by the code of ADD.
-pub(super) const NEGATED_U8: Kernel =
-    double("tflite-sub-negated-u8", "tflite-negated", BY_ADD, Element::U8, |params, lhs, rhs, out| {
-        negated(params, Element::U8, lhs, rhs, out);
-    });
-
-const fn double(name: &'static str, scheme: &'static str, summary: &'static str, element: Element, run: Run) -> Kernel {
-    let promise = Promise { scheme, overflow: Overflow::Wrap };
-    Kernel::scalar(name, summary, promise, Domain { element, ..DOMAIN }, SOURCE, run)
-}
 
 /// Computes `SubElementwise`; `rescale` is any `MultiplyByQuantizedMultiplier`.
 #[inline(always)]

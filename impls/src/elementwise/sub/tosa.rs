@@ -3,25 +3,24 @@
 //!
 //! Source: tensorflow/tensorflow `tensorflow/compiler/mlir/tosa/transforms/legalize_tfl.cc`, `matchAndRewriteAddSub`.
 
-use super::{Domain, Kernel, Params, Run};
+use super::{Domain, Kernel, Params};
 use crate::contract::{Overflow, Promise};
 use crate::element::Element;
 use crate::elementwise::add::tflite::DOMAIN;
 use crate::elementwise::add::tosa::{once_rescaled, twice_rescaled};
 use crate::fpm::tosa::apply_scale_32;
+use crate::kernel::of_elements;
 
 const SOURCE: &str =
     "tensorflow/tensorflow tensorflow/compiler/mlir/tosa/transforms/legalize_tfl.cc, matchAndRewriteAddSub";
 
-/// int8, `DOUBLE_ROUND`.
-pub(super) const DOUBLE_I8: Kernel = double("tosa-sub-double-i8", Element::I8, |params, lhs, rhs, out| {
-    twice(params, Element::I8, lhs, rhs, out);
-});
-
-/// Unsigned bytes, `DOUBLE_ROUND`.
-pub(super) const DOUBLE_U8: Kernel = double("tosa-sub-double-u8", Element::U8, |params, lhs, rhs, out| {
-    twice(params, Element::U8, lhs, rhs, out);
-});
+of_elements! {
+    "tfl.sub to TOSA: rescale to lift, rescale, subtract, rescale, double rounding",
+    Promise { scheme: "tosa-double", overflow: Overflow::Wrap }, Domain { element: ELEMENT, ..DOMAIN }, SOURCE,
+    |params, lhs, rhs, out| twice(params, ELEMENT, lhs, rhs, out);
+    DOUBLE_I8 = "tosa-sub-double-i8", I8;
+    DOUBLE_U8 = "tosa-sub-double-u8", U8;
+}
 
 /// int8, `SINGLE_ROUND`.
 pub(super) const SINGLE_I8: Kernel = Kernel::scalar(
@@ -32,12 +31,6 @@ pub(super) const SINGLE_I8: Kernel = Kernel::scalar(
     SOURCE,
     |params, lhs, rhs, out| once_rescaled(params, lhs, rhs, out, |lhs, rhs| lhs - rhs),
 );
-
-const fn double(name: &'static str, element: Element, run: Run) -> Kernel {
-    let promise = Promise { scheme: "tosa-double", overflow: Overflow::Wrap };
-    let summary = "tfl.sub to TOSA: rescale to lift, rescale, subtract, rescale, double rounding";
-    Kernel::scalar(name, summary, promise, Domain { element, ..DOMAIN }, SOURCE, run)
-}
 
 #[inline(always)]
 fn twice(params: &Params, element: Element, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {

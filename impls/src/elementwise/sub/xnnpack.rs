@@ -6,48 +6,33 @@
 
 use super::{Domain, Kernel, Params, Run};
 use crate::contract::{Contract, Overflow, Promise};
-use crate::element::Element;
 use crate::elementwise::add::xnnpack::{BITS, DOMAIN, Fixed, biased, fixed, vectors};
-use crate::simd::Portable;
+use crate::kernel::of_elements;
+use crate::simd::form::params_form;
+use crate::simd::{Portable, Vector};
 
 const PROMISE: Promise = Promise { scheme: "xnnpack", overflow: Overflow::Wrap };
 
-/// int8, scalar.
-pub(super) const QS8: Kernel = by_bias("xnnpack-qs8-vsub", Element::I8, |params, lhs, rhs, out| {
-    biased(params, subtracting(params), Element::I8, lhs, rhs, out);
-});
-
-/// Unsigned bytes, scalar.
-pub(super) const QU8: Kernel = by_bias("xnnpack-qu8-vsub", Element::U8, |params, lhs, rhs, out| {
-    biased(params, subtracting(params), Element::U8, lhs, rhs, out);
-});
+of_elements! {
+    "XNNPACK scalar: bias + lhs * multiplier - rhs * multiplier, one arithmetic shift",
+    PROMISE, Domain { element: ELEMENT, ..DOMAIN }, "google/XNNPACK src/qs8-vadd/scalar.c.in",
+    |params, lhs, rhs, out| biased(params, subtracting(params), ELEMENT, lhs, rhs, out);
+    QS8 = "xnnpack-qs8-vsub", I8;
+    QU8 = "xnnpack-qu8-vsub", U8;
+}
 
 /// int8 on NEON. The tail goes through whole vectors.
 pub(super) const NEON_QS8: Kernel = Kernel {
     name: "xnnpack-qs8-vsub-neon",
     summary: "XNNPACK qs8-vadd on NEON with a negated multiplier: mul, mla, srshl, before narrowing",
-    contract: Contract {
-        promise: PROMISE,
-        domain: DOMAIN,
-        deviations: &[],
-        source: "google/XNNPACK src/qs8-vadd/neon.c.in",
-    },
-    portable: |params, lhs, rhs, out| vectors::<Portable>(params, subtracting(params), lhs, rhs, out),
-    native: Some(crate::simd::form::neon_form!(
-        NEON,
-        "tiebreak_sub_xnnpack_qs8_vsub",
-        ["mul", "srshl"],
-        Run,
-        fn native(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
-            vectors::<crate::simd::Neon>(params, subtracting(params), lhs, rhs, out);
-        },
-        native
-    )),
+    contract: Contract::new("xnnpack", Overflow::Wrap, DOMAIN, "google/XNNPACK src/qs8-vadd/neon.c.in"),
+    portable: in_vectors::<Portable>,
+    native: Some(params_form!("tiebreak_sub_xnnpack_qs8_vsub", ["mul", "srshl"], in_vectors(lhs, rhs: u8))),
 };
 
-const fn by_bias(name: &'static str, element: Element, run: Run) -> Kernel {
-    let summary = "XNNPACK scalar: bias + lhs * multiplier - rhs * multiplier, one arithmetic shift";
-    Kernel::scalar(name, summary, PROMISE, Domain { element, ..DOMAIN }, "google/XNNPACK src/qs8-vadd/scalar.c.in", run)
+#[inline(always)]
+fn in_vectors<V: Vector>(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
+    vectors::<V>(params, subtracting(params), lhs, rhs, out);
 }
 
 /// Returns the multipliers of a subtraction: the right multiplier is negated.

@@ -16,58 +16,32 @@ pub(in crate::library) struct Function {
     pub(in crate::library) fields: &'static [&'static str],
 }
 
+/// Makes the list of functions: operation, whether transposed, fields, and the types of each function for these fields.
+macro_rules! functions {
+    ($($op:literal $transposed:literal $fields:tt: $([$($type:literal),*])+;)+) => {
+        &[$($(Function { op: $op, transposed: $transposed, types: &[$($type),*], fields: &$fields },)+)+]
+    };
+}
+
 /// All functions of `tiebreak.h`.
-pub(in crate::library) const FUNCTIONS: &[Function] = &[
-    Function::of("fpm", &[], &[]),
-    Function::of("requantize", &["i8"], &["output"]),
-    Function::of("requantize", &["u8"], &["output"]),
-    Function::of("requantize", &["i16"], &["output"]),
-    Function::of("quantize", &["f32", "i8"], &["expressed", "storage"]),
-    Function::of("quantize", &["f32", "u8"], &["expressed", "storage"]),
-    Function::of("quantize", &["f32", "i16"], &["expressed", "storage"]),
-    Function::of("quantize", &["f32", "u16"], &["expressed", "storage"]),
-    Function::of("dequantize", &["i8", "f32"], &["storage", "expressed"]),
-    Function::of("dequantize", &["u8", "f32"], &["storage", "expressed"]),
-    Function::of("dequantize", &["i16", "f32"], &["storage", "expressed"]),
-    Function::of("dequantize", &["u16", "f32"], &["storage", "expressed"]),
-    Function::of("add", &["i8"], &["element"]),
-    Function::of("add", &["u8"], &["element"]),
-    Function::of("add", &["i16"], &["element"]),
-    Function::of("sub", &["i8"], &["element"]),
-    Function::of("sub", &["u8"], &["element"]),
-    Function::of("sub", &["i16"], &["element"]),
-    Function::of("mul", &["i8"], &["element"]),
-    Function::of("mul", &["u8"], &["element"]),
-    Function::of("mul", &["i16"], &["element"]),
-    Function::of("matmul", &["i8", "i8"], &["lhs", "rhs"]),
-    Function::of("matmul", &["u8", "u8"], &["lhs", "rhs"]),
-    Function::of("matmul", &["u8", "i8"], &["lhs", "rhs"]),
-    Function::of("matmul", &["i16", "i16"], &["lhs", "rhs"]),
-    Function::of("qmatmul", &["i8", "i8", "i8"], &["lhs", "rhs", "output"]),
-    Function::of("qmatmul", &["u8", "u8", "u8"], &["lhs", "rhs", "output"]),
-    Function::of("qmatmul", &["u8", "i8", "u8"], &["lhs", "rhs", "output"]),
-    Function::of("qmatmul", &["i16", "i8", "i16"], &["lhs", "rhs", "output"]),
-    Function::of("qmatmul", &["i8", "i4", "i8"], &["lhs", "rhs", "output"]),
-    Function::of("conv2d", &["i8", "i8"], &["lhs", "rhs"]),
-    Function::of("conv2d", &["u8", "u8"], &["lhs", "rhs"]),
-    Function::of("conv2d", &["u8", "i8"], &["lhs", "rhs"]),
-    Function::of("conv2d", &["i16", "i16"], &["lhs", "rhs"]),
-    Function::transposed("conv2d", &["i8", "i8"], &["lhs", "rhs"]),
-    Function::transposed("conv2d", &["u8", "u8"], &["lhs", "rhs"]),
-    Function::of("pool", &["i8"], &["element"]),
-    Function::of("pool", &["u8"], &["element"]),
-    Function::of("pool", &["i16"], &["element"]),
-    Function::of("qconv2d", &["i8", "i8", "i8"], &["lhs", "rhs", "output"]),
-    Function::of("qconv2d", &["u8", "u8", "u8"], &["lhs", "rhs", "output"]),
-    Function::of("qconv2d", &["u8", "i8", "u8"], &["lhs", "rhs", "output"]),
-    Function::transposed("qconv2d", &["i8", "i8", "i8"], &["lhs", "rhs", "output"]),
-    Function::transposed("qconv2d", &["u8", "u8", "u8"], &["lhs", "rhs", "output"]),
-    Function::of("concat", &["i8"], &["element"]),
-    Function::of("concat", &["u8"], &["element"]),
-    Function::of("softmax", &["i8", "i8"], &["input", "output"]),
-    Function::of("softmax", &["u8", "u8"], &["input", "output"]),
-    Function::of("softmax", &["i8", "i16"], &["input", "output"]),
-];
+pub(in crate::library) const FUNCTIONS: &[Function] = functions! {
+    "fpm" false []: [];
+    "requantize" false ["output"]: ["i8"] ["u8"] ["i16"];
+    "quantize" false ["expressed", "storage"]: ["f32", "i8"] ["f32", "u8"] ["f32", "i16"] ["f32", "u16"];
+    "dequantize" false ["storage", "expressed"]: ["i8", "f32"] ["u8", "f32"] ["i16", "f32"] ["u16", "f32"];
+    "add" false ["element"]: ["i8"] ["u8"] ["i16"];
+    "sub" false ["element"]: ["i8"] ["u8"] ["i16"];
+    "mul" false ["element"]: ["i8"] ["u8"] ["i16"];
+    "matmul" false ["lhs", "rhs"]: ["i8", "i8"] ["u8", "u8"] ["u8", "i8"] ["i16", "i16"];
+    "qmatmul" false ["lhs", "rhs", "output"]: ["i8", "i8", "i8"] ["u8", "u8", "u8"] ["u8", "i8", "u8"] ["i16", "i8", "i16"] ["i8", "i4", "i8"];
+    "conv2d" false ["lhs", "rhs"]: ["i8", "i8"] ["u8", "u8"] ["u8", "i8"] ["i16", "i16"];
+    "conv2d" true ["lhs", "rhs"]: ["i8", "i8"] ["u8", "u8"];
+    "pool" false ["element"]: ["i8"] ["u8"] ["i16"];
+    "qconv2d" false ["lhs", "rhs", "output"]: ["i8", "i8", "i8"] ["u8", "u8", "u8"] ["u8", "i8", "u8"];
+    "qconv2d" true ["lhs", "rhs", "output"]: ["i8", "i8", "i8"] ["u8", "u8", "u8"];
+    "concat" false ["element"]: ["i8"] ["u8"];
+    "softmax" false ["input", "output"]: ["i8", "i8"] ["u8", "u8"] ["i8", "i16"];
+};
 
 /// Returns the type of a tensor from its name in a function's name.
 pub(super) fn named(name: &str) -> Type {
@@ -82,14 +56,6 @@ pub(super) fn named(name: &str) -> Type {
 }
 
 impl Function {
-    const fn of(op: &'static str, types: &'static [&'static str], fields: &'static [&'static str]) -> Self {
-        Self { op, transposed: false, types, fields }
-    }
-
-    const fn transposed(op: &'static str, types: &'static [&'static str], fields: &'static [&'static str]) -> Self {
-        Self { transposed: true, ..Self::of(op, types, fields) }
-    }
-
     /// Returns the parts of the function's name after `tiebreak`.
     pub(in crate::library) fn words(&self) -> impl Iterator<Item = &'static str> {
         let form = self.transposed.then_some("transposed");
