@@ -80,7 +80,10 @@ pub(crate) fn sentences(ledger: &Ledger) -> Vec<String> {
         ops.entry(&unchecked.lane).or_default().push(&unchecked.op);
     }
     let without = ops.iter().map(|(lane, ops)| {
-        format!("self-checks did not run in lane {lane} ({}): its worker offers no mutant and no control", ops.join(", "))
+        format!(
+            "self-checks did not run in lane {lane} ({}): its worker offers no mutant and no control",
+            ops.join(", ")
+        )
     });
     ran.into_iter().chain(without).collect()
 }
