@@ -20,7 +20,7 @@ const fn once(expressed: &'static [Expressed], storage: &'static [Storage]) -> D
 pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = mutants![
     "mutant-distributed", "distributed", "q * scale - zero point * scale for the difference times the scale",
         claims "integer-difference" OutOfDomain on BYTES, from "pytorch/pytorch issue 107030",
-        |params, stored, out| distributed(params, stored, out);
+        distributed;
     "mutant-distributed-in-vectors", "distributed", "q * scale - zero point * scale in whole vectors of eight, the difference times the scale in the rest",
         claims "integer-difference" OutOfDomain on BYTES, from "google-ai-edge/LiteRT 2.3.0, DEQUANTIZE in whole vectors of AVX2 (finding 28)",
         |params, stored, out| {

@@ -41,7 +41,7 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = mutants![
         |params, x, out| linear(params, x, out, f32::round);
     "mutant-ties-away-tail", "position", "round() in the scalar tail after vectors of four that take ties to even",
         claims "onnx" OutOfDomain on BYTES, from "microsoft/onnxruntime pull request 28606",
-        |params, x, out| tail_away(params, x, out);
+        tail_away;
     "mutant-zero-point-before-rounding", "zero-point-placement", "the zero point is added in f32 before the rounding",
         claims "onnx" OutOfDomain on BYTES, from "pytorch/pytorch issue 175620",
         |params, x, out| {

@@ -51,6 +51,7 @@ pub fn is_sized_by_kernel(op: &str) -> bool {
 pub fn domain(op: &str, kernel: &str) -> Option<Value> {
     for_operation!(op, O => {
         let known = <O as Operation>::Impl::find(kernel).ok()?;
-        serde_json::to_value(&known.contract.domain).ok()
+        let domain = &known.contract.domain;
+        serde_json::to_value(domain).ok()
     }, _ => None)
 }
