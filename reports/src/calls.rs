@@ -19,15 +19,15 @@ fn rows(ledger: &Ledger) -> impl Iterator<Item = &Row> {
     ledger.rows.iter().filter(counted)
 }
 
-/// `each kernel was called at least 612 times in each lane: at 95 % confidence, random faults are rarer than 1 in 204 calls`.
+/// `at least 612 calls per kernel and lane: at 95 %, random faults are rarer than 1 in 204`.
 pub(crate) fn sentence(ledger: &Ledger) -> Option<String> {
     let least = rows(ledger).map(|row| row.calls).min()?;
     let calls = count(least);
     let excludes = match excluded(least) {
-        Some(n) => format!("at 95 % confidence, random faults are rarer than 1 in {} calls", count(n)),
+        Some(n) => format!("at 95 %, random faults are rarer than 1 in {}", count(n)),
         None => "too few to exclude any rate of faults".to_owned(),
     };
-    Some(format!("each kernel was called at least {calls} times in each lane: {excludes}"))
+    Some(format!("at least {calls} calls per kernel and lane: {excludes}"))
 }
 
 /// Calls of each kernel in each lane, with the excluded rate of faults.

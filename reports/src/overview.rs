@@ -309,15 +309,12 @@ fn agreements(ledger: &Ledger) -> Option<Check> {
     let all = ledger.agreements.len();
     let differ = ledger.agreements.iter().filter(|a| a.differ + a.differ_open > 0).count();
     let inside = ledger.agreements.iter().filter(|a| a.differ > 0).count();
-    let (comparisons, equal) = (plural(all, "comparison"), all - differ);
-    let sentence = match differ {
-        0 => format!("{comparisons} of kernels and lanes, all equal"),
-        _ if inside == 0 => {
-            format!("{comparisons} of kernels and lanes: {equal} equal, {differ} differ if no contract gives a value")
-        }
-        _ => format!(
-            "{comparisons} of kernels and lanes: {equal} equal, {differ} differ, {inside} of them also if a contract gives a value"
-        ),
+    let equal = all - differ;
+    let outcome = match differ {
+        0 => "all equal".to_owned(),
+        _ if inside == 0 => format!("{equal} equal, {differ} differ if no contract gives a value"),
+        _ => format!("{equal} equal, {differ} differ, {inside} also if a contract gives a value"),
     };
+    let sentence = format!("{} of kernels or lanes: {outcome}", plural(all, "pair"));
     (all > 0).then_some(Check { name: "to the bit", sentence, passed: true })
 }
