@@ -87,9 +87,13 @@ impl Census {
         self.right_parameters.as_ref().unwrap_or(&self.parameters)
     }
 
+    /// Computes a result without the code of the staircase, because [`Census::sweep`] checks the closed form.
     #[inline]
     fn value(&self, scheme: &Scheme, p: &Parameters, x: i64) -> Option<i64> {
-        scheme.placed(p, self.output.as_ref(), scheme.fast(x, p)?)
+        let v = scheme.fast(x, p)?;
+        let Some(output) = self.output else { return Some(v) };
+        let placed = scheme.overflow.fit(p.word, i128::from(v) + i128::from(output.zero_point))?;
+        Some(placed.clamp(output.min.into(), output.max.into()) as i64)
     }
 
     /// True if both schemes have a value at `x` and the values differ.
