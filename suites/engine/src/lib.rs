@@ -11,6 +11,7 @@ pub mod activity;
 mod adopted;
 pub mod case;
 pub mod count;
+pub mod erased;
 pub mod explain;
 pub mod identify;
 pub mod judge;

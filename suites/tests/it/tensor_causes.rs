@@ -247,7 +247,7 @@ fn of_sums<O: Operation>(kernel: &str, sums: impl Fn(&Case<O::Params>) -> Option
 fn sums_in_f32_of_a_dot_product_are_named_so() {
     use tiebreak_suites::dot::Dot;
     let dot = of_sums::<Dot>("nvidia-dp4a-s8", |case| {
-        let [acc, a, b] = &case.tensors;
+        let [acc, a, b] = &*case.tensors;
         let sum = |(i, acc): (usize, &i32)| {
             (0..4).fold(*acc as f32, |sum, k| sum + (a[4 * i + k] * b[4 * i + k]) as f32) as i32
         };

@@ -22,7 +22,7 @@ impl<P: Clone> Spec<P> {
             let purpose = whole::purpose(O::OP, self.place, O::TENSORS.get(t).unwrap_or(&""));
             self.fills[t].make(sizes.inputs[t], &O::range(domain, t), seed, &purpose)
         };
-        Some(Case { params: self.params.clone(), tensors: [tensor(0), tensor(1), tensor(2)], misalign: self.misalign })
+        Some(Case { params: self.params.clone(), tensors: [tensor(0), tensor(1), tensor(2)].into(), misalign: self.misalign })
     }
 
     /// Returns, for each tensor, the text from which the tensor can be made again; `None` if the fill has no text.

@@ -224,7 +224,7 @@ impl<O: Operation> Draft<O> {
         for (name, value) in &self.values {
             set::<O>(name, value, domain, &self.params, &mut tensors)?;
         }
-        Ok(Case { params: self.params.clone(), tensors, misalign: self.misalign })
+        Ok(Case { params: self.params.clone(), tensors: tensors.into(), misalign: self.misalign })
     }
 }
 

@@ -3,12 +3,11 @@
 #![expect(clippy::type_complexity, reason = "the signature of a capability belongs in its field")]
 
 use super::{
-    Case, CaseSelection, Change, Control, Element, Expected, Kernel, Layer, NamedScheme, Observed, Operation,
-    Parameter, ParameterCoverage, PathStep, Promised, ReferenceOption, Spec, SweepOutcome, Wanted, Witness, change,
-    fault, observed, promise,
+    Case, CaseSelection, Change, Control, Element, Expected, Layer, NamedScheme, Observed, Operation,
+    Parameter, ParameterCoverage, PathStep, Promised, ReferenceOption, Spec, SweepOutcome, Types, Wanted, Witness,
+    change, fault, observed, promise,
 };
 use crate::lane::runner::Runner;
-use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 use tiebreak_common::class::Class;
 use tiebreak_impls::fpm::Channel;
@@ -20,7 +19,7 @@ use tiebreak_oracle::names::UnknownName;
 use tiebreak_reports::{ledger, text as words};
 
 /// Items that only some operations have. An operation sets its own groups and takes the rest from [`Capabilities::NONE`]; each group has a `NONE`.
-pub struct Capabilities<O: Operation> {
+pub struct Capabilities<O: Types> {
     /// Tensors with other elements than integers of [`Operation::range`].
     pub tensors: Tensors<O>,
     /// Deviations that contracts declare.
@@ -28,7 +27,7 @@ pub struct Capabilities<O: Operation> {
     /// Kernels made by a compiler.
     pub compiled: Compiled<O>,
     /// Kernel of another operation that runs the vector code of a kernel.
-    pub shared_code: fn(&Kernel<O>) -> Option<SharedCode>,
+    pub shared_code: fn(&O::Kernel) -> Option<SharedCode>,
     /// Sweeps over all inputs of a kind.
     pub sweeps: Sweeps<O>,
     /// Explanation of differences, in addition to [`Operation::changes`].
@@ -55,7 +54,7 @@ pub struct SharedCode {
 }
 
 /// Tensors with other elements than integers of [`Operation::range`], or other sizes than kernels state.
-pub struct Tensors<O: Operation> {
+pub struct Tensors<O: Types> {
     /// True if parameter `len` is the number of elements of the first tensor.
     pub has_len: bool,
     /// Number of words read and written; an error if no case has the parameters.
@@ -65,9 +64,9 @@ pub struct Tensors<O: Operation> {
 }
 
 /// Deviations that contracts declare.
-pub struct Deviations<O: Operation> {
+pub struct Deviations<O: Types> {
     /// Scheme of a kernel's contract, with the deviations.
-    pub contract: fn(&Kernel<O>) -> Result<O::Scheme, UnknownName>,
+    pub contract: fn(&O::Kernel) -> Result<O::Scheme, UnknownName>,
     /// Class and reason of each deviation that a contract declares.
     pub declared: fn(&O::Scheme) -> Vec<(Class, &'static str)>,
     /// Class of the declared deviation that changes each result of a case; empty if no result changes.
@@ -84,7 +83,7 @@ impl<S: NamedScheme, O: Operation<Scheme = Promised<S>>> Deviations<O> {
 }
 
 /// Kernels made by a compiler, and the known faults of the compiler.
-pub struct Compiled<O: Operation> {
+pub struct Compiled<O: Types> {
     /// True if only lanes of compiled modules have kernels of the domain; other kernels run in all other lanes.
     pub is: fn(&O::Domain) -> bool,
     /// True if kernels with the same promise are compared to the bit, including results for which the contract gives no value.
@@ -98,19 +97,19 @@ pub struct Compiled<O: Operation> {
 }
 
 /// Sweeps over all inputs of a kind.
-pub struct Sweeps<O: Operation> {
+pub struct Sweeps<O: Types> {
     /// True if the plan has every input of a domain.
     pub exhaustive: fn(&O::Domain) -> bool,
     /// Parameters of sweeps, in addition to the plan's; a module must have their functions.
     pub params: fn(&O::Domain, &CaseSelection) -> Vec<O::Params>,
     /// Sweeps small enough for every run.
-    pub small_sweeps: fn(&'static Kernel<O>, &Runner<'_>, &CaseSelection) -> Vec<SweepOutcome>,
+    pub small_sweeps: fn(&'static O::Kernel, &Runner<'_>, &CaseSelection) -> Vec<SweepOutcome>,
     /// Sweeps of an exhaustive run.
-    pub all: fn(&'static Kernel<O>, &Runner<'_>, &CaseSelection, &Wanted) -> Vec<SweepOutcome>,
+    pub all: fn(&'static O::Kernel, &Runner<'_>, &CaseSelection, &Wanted) -> Vec<SweepOutcome>,
 }
 
 /// Explanation of differences, in addition to [`Operation::changes`].
-pub struct Causes<O: Operation> {
+pub struct Causes<O: Types> {
     /// Class of a result with a value by the reference and no value by the contract; `None` if no reference is compared with such results.
     pub undefined_class: Option<Class>,
     /// Path from the reference to a contract's scheme, in single changes (arguments: contract, reference, domain): the causes of differences of a
@@ -128,16 +127,16 @@ pub struct Causes<O: Operation> {
     pub in_group: fn(usize, &O::Scheme, &O::Scheme, &O::Domain, bool) -> Vec<Change<O>>,
 }
 
-/// Counts of the caller's parameters; arguments: domain, request, cases that run, budget and seed.
+/// Counts of the caller's parameters; arguments: domain, request, parameters of each case that runs, budget and seed.
 pub type Counts<O> = fn(
-    &<O as Operation>::Domain,
+    &<O as Types>::Domain,
     &CaseSelection,
-    &[Arc<Spec<<O as Operation>::Params>>],
+    &[&<O as Types>::Params],
     (&Budget, u64),
 ) -> Option<ParameterCoverage>;
 
 /// Parameters that a caller may give in place of the plan, in addition to cases.
-pub struct Options<O: Operation> {
+pub struct Options<O: Types> {
     /// Kinds of parameters that the operation takes.
     pub takes: &'static [Parameter],
     /// True if the operation takes a layer of a model.
@@ -153,10 +152,10 @@ pub struct Options<O: Operation> {
 }
 
 /// Cases of a self-check, for a domain and a seed.
-pub type Trial<O> = fn(&<O as Operation>::Domain, u64) -> Vec<Spec<<O as Operation>::Params>>;
+pub type Trial<O> = fn(&<O as Types>::Domain, u64) -> Vec<Spec<<O as Types>::Params>>;
 
 /// Self-checks in addition to mutants on a quick plan.
-pub struct SelfChecks<O: Operation> {
+pub struct SelfChecks<O: Types> {
     /// Negative controls, which must be equal.
     pub controls: fn() -> Vec<Control<O>>,
     /// Cases of a self-check, in place of the quick plan.
@@ -166,7 +165,7 @@ pub struct SelfChecks<O: Operation> {
 }
 
 /// Counts of cases in the ledger.
-pub struct Counted<O: Operation> {
+pub struct Counted<O: Types> {
     /// Number of results of each kind, for a case and its expected results by the contract; shows what the inputs of a run span.
     pub kinds: fn(&O::Scheme, &Case<O::Params>, &Expected) -> Vec<(&'static str, u64)>,
     /// Multipliers and shifts, with their fractional bits.
@@ -176,7 +175,7 @@ pub struct Counted<O: Operation> {
 }
 
 /// Text of a single result.
-pub struct Spelling<O: Operation> {
+pub struct Spelling<O: Types> {
     /// Text of result `index` in the operation's own form, if any; with the class of the difference if known.
     pub result: fn(&Case<O::Params>, usize, Option<Class>) -> Option<ledger::Case>,
     /// True if the text reproduces the result regardless of position and neighbours.
@@ -186,7 +185,7 @@ pub struct Spelling<O: Operation> {
 }
 
 /// Order of witnesses by simplicity: lexicographic, simplest first.
-pub struct Witnesses<O: Operation> {
+pub struct Witnesses<O: Types> {
     /// Cases reduced to the operands of a single result (arguments: case, domain, index), simplest first, with the new index of the result. The
     /// caller must check that a kernel gives the same result there. Empty if each result depends on many elements.
     pub isolate_result: fn(&Case<O::Params>, &O::Domain, usize) -> Vec<(Case<O::Params>, usize)>,

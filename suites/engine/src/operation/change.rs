@@ -4,27 +4,29 @@
 //! Three searches share the list: `verify` looks for a cause, the path from reference to contract takes the changes that lead nearer to the contract,
 //! and `explain` takes the fewest changes that give the other result.
 
+use crate::erased::{Erased, Params, Scheme};
 use crate::operation::case::Case;
 use crate::operation::expected::Expected;
 use crate::operation::observed::Observed;
-use crate::operation::{Operation, label};
+use crate::operation::Operation;
+use crate::operation::types::Types;
 use tiebreak_common::class::Class;
-use tiebreak_oracle::scheme::{Registered, Scheme};
+use tiebreak_oracle::scheme::{self, Registered};
 
 /// Predicts the results of a kernel with the change; `None` if the change predicts nothing for the case.
-type Predict<O> = Box<dyn Fn(&Case<<O as Operation>::Params>) -> Option<Expected> + Send + Sync>;
+type Predict<O> = Box<dyn Fn(&Case<<O as Types>::Params>) -> Option<Expected> + Send + Sync>;
 
 /// Searches all outputs at once, for families of many changes: the permutations of a layout.
-type Search<O> = Box<dyn Fn(&[&Observed<<O as Operation>::Params>]) -> Option<String> + Send + Sync>;
+type Search<O> = Box<dyn Fn(&[&Observed<<O as Types>::Params>]) -> Option<String> + Send + Sync>;
 
 /// Checks if the evidence allows the change.
-type Condition<O> = Box<dyn Fn(&[&Observed<<O as Operation>::Params>]) -> bool + Send + Sync>;
+type Condition<O> = Box<dyn Fn(&[&Observed<<O as Types>::Params>]) -> bool + Send + Sync>;
 
 /// Checks if the change applies at the parameters.
-type AppliesTo<O> = Box<dyn Fn(&<O as Operation>::Params) -> bool + Send + Sync>;
+type AppliesTo<O> = Box<dyn Fn(&<O as Types>::Params) -> bool + Send + Sync>;
 
 /// Returns the direction of a change, relative to a target scheme.
-type LeadsTo<O> = Box<dyn Fn(&<O as Operation>::Scheme) -> Lead<<O as Operation>::Scheme> + Send + Sync>;
+type LeadsTo<O> = Box<dyn Fn(&<O as Types>::Scheme) -> Lead<<O as Types>::Scheme> + Send + Sync>;
 
 /// Direction of a change, relative to a target scheme.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +40,7 @@ pub enum Lead<S> {
 }
 
 /// Change to a scheme.
-pub struct Change<O: Operation> {
+pub struct Change<O: Types> {
     /// Class of the differences that the change makes.
     pub class: Class,
     kind: Kind<O>,
@@ -47,12 +49,12 @@ pub struct Change<O: Operation> {
     leads: Option<LeadsTo<O>>,
 }
 
-enum Kind<O: Operation> {
+enum Kind<O: Types> {
     Predicts(String, Predict<O>),
     Found(Search<O>),
 }
 
-impl<O: Operation> Change<O> {
+impl<O: Types> Change<O> {
     /// Creates a change that predicts every output.
     pub fn predicts(
         class: Class,
@@ -110,17 +112,17 @@ impl<O: Operation> Change<O> {
     /// target. `noun` names the kernel's results.
     pub fn others<D: Registered + Send + Sync + 'static>(
         noun: &str,
-        scheme: Scheme<D>,
+        scheme: scheme::Scheme<D>,
         others: impl Iterator<Item = D>,
         class: impl Fn(D) -> Class,
-        next: fn(&Scheme<D>, &Scheme<D>) -> Option<Scheme<D>>,
+        next: fn(&scheme::Scheme<D>, &scheme::Scheme<D>) -> Option<scheme::Scheme<D>>,
     ) -> Vec<Self>
     where
-        O: Operation<Scheme = Scheme<D>>,
+        O: Types<Scheme = scheme::Scheme<D>>,
     {
         let change = |definition: D| {
             let because = format!("the {noun} is {}", definition.name());
-            let change = Self::scheme(class(definition), because, Scheme { definition, ..scheme });
+            let change = Self::scheme(class(definition), because, scheme::Scheme { definition, ..scheme });
             change.leading(move |target| match next(&scheme, target) {
                 Some(next) if next.definition.name() == definition.name() => Lead::To(next),
                 _ => Lead::Away,
@@ -134,7 +136,7 @@ impl<O: Operation> Change<O> {
 
     /// Creates the change to the contract's scheme, for differences from a reference that no other cause explains. `noun` names the kernel's results.
     pub fn own(noun: &str, contract: &O::Scheme) -> Self {
-        Self::scheme(Class::OtherScheme, format!("the {noun} are those of {}", label::<O>(contract)), contract.clone())
+        Self::scheme(Class::OtherScheme, format!("the {noun} are those of {}", O::label(contract)), contract.clone())
     }
 
     /// Creates a change that is searched in the outputs; `search` describes the change that it finds.
@@ -212,14 +214,53 @@ impl<O: Operation> Change<O> {
     }
 }
 
+impl Change<Erased> {
+    /// Wraps a change of an operation.
+    pub fn of_typed<O: Operation>(change: Change<O>) -> Self {
+        let Change { class, kind, may_be, applies, leads } = change;
+        let seen = |evidence: &[&Observed<Params>]| -> Vec<Observed<O::Params>> {
+            evidence.iter().map(|seen| seen.typed::<O>()).collect()
+        };
+        let kind = match kind {
+            Kind::Predicts(because, predict) => {
+                Kind::Predicts(because, Box::new(move |case: &Case<Params>| predict(&case.typed::<O>())))
+            }
+            Kind::Found(search) => Kind::Found(Box::new(move |evidence: &[&Observed<Params>]| {
+                search(&seen(evidence).iter().collect::<Vec<_>>())
+            })),
+        };
+        let may_be = may_be.map(|may_be| -> Condition<Erased> {
+            Box::new(move |evidence| may_be(&seen(evidence).iter().collect::<Vec<_>>()))
+        });
+        let applies = applies.map(|applies| -> AppliesTo<Erased> { Box::new(move |params| applies(params.typed::<O>())) });
+        let leads = leads.map(|leads| -> LeadsTo<Erased> {
+            Box::new(move |target| match leads(target.typed::<O>()) {
+                Lead::Away => Lead::Away,
+                Lead::Nearer => Lead::Nearer,
+                Lead::To(scheme) => Lead::To(Scheme::of::<O>(scheme)),
+            })
+        });
+        Self { class, kind, may_be, applies, leads }
+    }
+}
+
+impl PathStep<Erased> {
+    /// Wraps a step of an operation.
+    pub fn of_typed<O: Operation>(step: PathStep<O>) -> Self {
+        let PathStep { changes, scheme, is_last } = step;
+        let changes = changes.into_iter().map(Change::of_typed::<O>).collect();
+        Self { changes, scheme: scheme.map(Scheme::of::<O>), is_last }
+    }
+}
+
 /// Step on the path from the reference to the scheme of a contract: changes to the previous step, and results.
-pub struct PathStep<O: Operation> {
+pub struct PathStep<O: Types> {
     changes: Vec<Change<O>>,
     scheme: Option<O::Scheme>,
     is_last: bool,
 }
 
-impl<O: Operation> PathStep<O> {
+impl<O: Types> PathStep<O> {
     /// Creates a step without a scheme.
     pub fn of(change: Change<O>) -> Self {
         Self { changes: vec![change], scheme: None, is_last: false }
@@ -251,9 +292,9 @@ impl<O: Operation> PathStep<O> {
 }
 
 /// Returns the path from the reference to a contract: for each scheme the first change that leads nearer. Empty if no change leads to the contract.
-pub fn path<O: Operation>(contract: &O::Scheme, reference: &O::Scheme, domain: &O::Domain) -> Vec<PathStep<O>> {
+pub fn path<O: Types>(contract: &O::Scheme, reference: &O::Scheme, domain: &O::Domain) -> Vec<PathStep<O>> {
     let mut out = Vec::new();
-    let (mut at, end) = (reference.clone(), label::<O>(contract));
+    let (mut at, end) = (reference.clone(), O::label(contract));
     loop {
         let leading = |change: Change<O>| match change.lead(contract) {
             Lead::To(scheme) => Some((change, scheme)),
@@ -262,8 +303,8 @@ pub fn path<O: Operation>(contract: &O::Scheme, reference: &O::Scheme, domain: &
         let mut leading = O::changes(&at, domain).into_iter().filter_map(leading);
         let Some((first, scheme)) = leading.next() else { return out };
         // One change may have different classes at different parameters.
-        let name = label::<O>(&scheme);
-        let others = leading.filter(|(_, other)| label::<O>(other) == name).map(|(change, _)| change);
+        let name = O::label(&scheme);
+        let others = leading.filter(|(_, other)| O::label(other) == name).map(|(change, _)| change);
         let changes = std::iter::once(first).chain(others).collect();
         at = scheme.clone();
         out.push(PathStep { changes, scheme: Some(scheme), is_last: name == end });
@@ -272,13 +313,13 @@ pub fn path<O: Operation>(contract: &O::Scheme, reference: &O::Scheme, domain: &
 
 /// True if a prediction gives every result for which the scheme expects a value. A word predicted without a value must pass
 /// [`Causes::matches_undefined`](crate::operation::Causes::matches_undefined).
-fn reproduces<O: Operation>(predicted: &Expected, seen: &Observed<O::Params>) -> bool {
+fn reproduces<O: Types>(predicted: &Expected, seen: &Observed<O::Params>) -> bool {
     if predicted.len() != seen.outs.len() {
         return false;
     }
     let words = seen.words();
     let is_open = |at: usize| seen.expected[at].is_none();
-    let none = |at: usize| (O::CAPABILITIES.causes.matches_undefined)(&seen.case.params, &seen.outs, at) != Some(false);
+    let none = |at: usize| O::matches_undefined(&seen.case.params, &seen.outs, at) != Some(false);
     let is = |at, predicted: Option<i32>, out| predicted.map_or_else(|| none(at), |predicted| predicted == out);
     let mut results = predicted.iter().zip(&seen.outs).enumerate();
     results.all(|(at, (predicted, out))| is_open(at) || seen.is_faulty(at / words) || is(at, *predicted, *out))

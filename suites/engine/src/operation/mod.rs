@@ -23,6 +23,7 @@ pub mod request;
 pub mod scheme;
 pub mod selection;
 pub mod sweep_outcome;
+pub mod types;
 
 use ::tiebreak_impls as impls;
 use serde::Serialize;
@@ -42,7 +43,7 @@ pub use capabilities::{
     Capabilities, Causes, Compiled, Counted, Counts, Deviations, Options, SelfChecks, SharedCode, Spelling, Sweeps,
     Tensors, Trial, Witnesses,
 };
-pub use case::{Case, Frames, Spec, Turn, by, in_turns};
+pub use case::{Case, Frames, Operands, Spec, Turn, by, in_turns};
 pub use change::{Change, Lead, PathStep};
 pub use command::Command;
 pub use element::Element;
@@ -58,6 +59,7 @@ pub use request::Request;
 pub use scheme::{NamedScheme, overflow, promised};
 pub use selection::{Block, CaseSelection, Layer, Parameter, ReferenceOption, Stage, Wanted};
 pub use sweep_outcome::{SweepOutcome, SweptSide, SweptWitness};
+pub use types::Types;
 
 /// Kernel, with the types of the operation.
 pub type Kernel<O> = impls::kernel::Kernel<<O as Operation>::Run, <O as Operation>::Domain>;
@@ -66,11 +68,11 @@ pub type Kernel<O> = impls::kernel::Kernel<<O as Operation>::Run, <O as Operatio
 pub type Mutant<O> = impls::mutants::tensor::Mutant<<O as Operation>::Run, <O as Operation>::Domain>;
 
 /// Negative control: a kernel under the contract of another kernel, with equal results. A difference is a fault of the harness.
-pub struct Control<O: Operation> {
+pub struct Control<O: Types> {
     /// Name in reports.
     pub name: &'static str,
     /// Kernel, under the contract that it must keep.
-    pub kernel: Kernel<O>,
+    pub kernel: O::Kernel,
     /// Source of the promise.
     pub origin: &'static str,
 }

@@ -5,7 +5,7 @@ use tiebreak_oracle::names::UnknownName;
 use tiebreak_oracle::scheme::{Described, Registered, Scheme};
 
 /// Mathematical definition with overflow policy.
-pub trait NamedScheme: Clone + Send + Sync {
+pub trait NamedScheme: Clone + Send + Sync + 'static {
     /// Lists every scheme with a description.
     fn described() -> Vec<Described>;
     /// Parses the name of a scheme, `NAME` or `NAME:POLICY`.

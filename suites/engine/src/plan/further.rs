@@ -173,5 +173,5 @@ fn is_varied<O: Operation>(domain: &O::Domain, case: &Case<O::Params>) -> bool {
 
 fn given<P: Clone>(case: Case<P>) -> Spec<P> {
     let fill = |tensor: Vec<i32>| if tensor.is_empty() { Fill::None } else { Fill::Given(tensor) };
-    Spec::new(case.params, case.tensors.map(fill), case.misalign)
+    Spec::new(case.params, case.tensors.into_inner().map(fill), case.misalign)
 }

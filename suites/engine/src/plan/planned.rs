@@ -63,7 +63,7 @@ impl<O: Operation> Planned<O> {
             coverage: (O::CAPABILITIES.options.caller_coverage)(
                 domain,
                 &request.selection,
-                &specs,
+                &specs.iter().map(|spec| &spec.params).collect::<Vec<_>>(),
                 (&request.effort.budget(), request.seed),
             ),
             cases: Some(cases),

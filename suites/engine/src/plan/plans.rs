@@ -57,7 +57,7 @@ fn of_stage<O: Operation>(domain: &O::Domain, stage: &Stage) -> Option<Spec<O::P
         return None;
     }
     let params = serde_json::from_value(stage.params.clone()).ok()?;
-    let case = Case { params, tensors: stage.tensors.clone(), misalign: 0 };
+    let case = Case { params, tensors: stage.tensors.clone().into(), misalign: 0 };
     let spec = Spec::given((O::CAPABILITIES.options.on_types)(domain, case)).by("network");
     Some(Spec { block: Some(stage.place), ..spec })
 }

@@ -64,7 +64,7 @@ pub(crate) fn of<O: Operation>(domain: &O::Domain, base: &Case<O::Params>) -> Ve
         let together = SHORT.into_iter().chain(PERIODS).flat_map(|words| [Shape::Repeated(words), Shape::Runs(words)]);
         out.extend(together.map(|shape| {
             let tensors = base.tensors.each_ref().map(|tensor| shaped(tensor, shape, 0));
-            Case { tensors, ..base.clone() }
+            Case { tensors: tensors.into(), ..base.clone() }
         }));
     }
     out

@@ -53,13 +53,13 @@ fn bounded(
 /// Builds a step of dot products with one value in all accumulators.
 fn step(domain: &dot::Domain, acc: i64, [a, b]: [Vec<i32>; 2], reading: Reading) -> BoundCase {
     let params = dot::Params { len: domain.results };
-    BoundCase::Dot(Case { params, tensors: [vec![acc as i32; domain.results], a, b], misalign: 0 }, reading)
+    BoundCase::Dot(Case { params, tensors: [vec![acc as i32; domain.results], a, b].into(), misalign: 0 }, reading)
 }
 
 /// Builds a product of one row and one column, each filled with one value, and returns its exact result.
 fn filled(k: usize, (lhs, rhs): (i32, i32), reading: Reading) -> (BoundCase, i64) {
     let params = matmul::Params { m: 1, n: 1, k, lhs_offset: 0, rhs_offset: 0 };
-    let case = Case { params, tensors: [vec![lhs; k], vec![rhs; k], Vec::new()], misalign: 0 };
+    let case = Case { params, tensors: [vec![lhs; k], vec![rhs; k], Vec::new()].into(), misalign: 0 };
     (BoundCase::Matmul(case, reading), i64::from(lhs) * i64::from(rhs) * k as i64)
 }
 
@@ -141,7 +141,7 @@ fn pair(kernel: &matmul::Kernel, lhs: [i32; 2], rhs: [i32; 2]) -> (BoundCase, i6
     }
     let params = matmul::Params { m: 1, n: 1, k: 16, lhs_offset: 0, rhs_offset: 0 };
     let exact = (0..2).map(|i| i64::from(lhs[i]) * i64::from(rhs[i])).sum();
-    (BoundCase::Matmul(Case { params, tensors, misalign: 0 }, Reading::Signed), exact)
+    (BoundCase::Matmul(Case { params, tensors: tensors.into(), misalign: 0 }, Reading::Signed), exact)
 }
 
 /// Claims the largest and the smallest rhs value for which every 16-bit pair sum is right.
@@ -387,7 +387,7 @@ fn legacy(kernel: &requantize::Kernel) -> Claim {
         };
         let exact = ((acc * MULTIPLIER + half) >> SHIFT).clamp((*range.start()).into(), (*range.end()).into());
         let tensors = [vec![acc as i32], Vec::new(), Vec::new()];
-        (BoundCase::Requantize(Case { params, tensors, misalign: 0 }), exact)
+        (BoundCase::Requantize(Case { params, tensors: tensors.into(), misalign: 0 }), exact)
     };
     let quantity = format!("acc + result_offset, result_mult_int={MULTIPLIER} result_shift={SHIFT}");
     let because =

@@ -51,7 +51,7 @@ impl RemainingPart {
             self.inputs.iter().map(|(i, along)| Input { size: along.len(), ..p.inputs[*i] }).collect();
         shape[p.axis] = inputs.iter().map(|input| input.size).sum();
         let params = Params { shape, inputs, ..p.clone() };
-        Case { params, tensors: [values, Vec::new(), Vec::new()], misalign: case.misalign }
+        Case { params, tensors: [values, Vec::new(), Vec::new()].into(), misalign: case.misalign }
     }
 }
 

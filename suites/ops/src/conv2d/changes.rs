@@ -69,7 +69,7 @@ fn bordered(case: &Case<Params>, value: i32) -> Case<Params> {
         }
     }
     let params = Params { height, width, top: 0, bottom: 0, left: 0, right: 0, ..p };
-    Case { params, tensors: [input, case.tensors[1].clone(), Vec::new()], misalign: case.misalign }
+    Case { params, tensors: [input, case.tensors[1].clone(), Vec::new()].into(), misalign: case.misalign }
 }
 
 type Swap = fn(&mut Params);

@@ -120,7 +120,7 @@ pub(super) fn added(
     let p = &case.params;
     let (rows, columns) = p.output().ok()?;
     let (each, share) = (p.channels / p.groups, p.out_channels / p.groups);
-    let [input, weights, _] = &case.tensors;
+    let [input, weights, _] = &*case.tensors;
     let mut out = Vec::with_capacity(p.batches * rows * columns * p.out_channels);
     for (b, y, x) in places([p.batches, rows, columns]) {
         let taps: Vec<(usize, usize)> = places([1, p.kernel_h, p.kernel_w])

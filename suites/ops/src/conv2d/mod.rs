@@ -109,18 +109,18 @@ impl Operation for Conv2d {
     }
 
     fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
-        let [input, weights, _] = &case.tensors;
+        let [input, weights, _] = &*case.tensors;
         oracle::expected(scheme, &convolution(&case.params), input, weights).map_err(Unposable::new)
     }
 
     fn rational(_: &Scheme, case: &Case<Params>) -> Option<Vec<Option<Rational>>> {
-        let [input, weights, _] = &case.tensors;
+        let [input, weights, _] = &*case.tensors;
         let sums = convolution(&case.params).sums(input, weights).ok()?;
         Some(sums.into_iter().map(|sum| Some(sum.into())).collect())
     }
 
     fn exact(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
-        let [input, weights, _] = &case.tensors;
+        let [input, weights, _] = &*case.tensors;
         let exact = oracle::exact(scheme, &convolution(&case.params), input, weights).map_err(Unposable::new)?;
         Ok(exact.into_iter().map(|v| v.and_then(|v| v.to_i32())).collect())
     }
@@ -214,7 +214,7 @@ pub(crate) fn cropped(case: &Case<Params>, params: Params) -> Case<Params> {
         }
         out
     };
-    Case { params, tensors: [crop(0), crop(1), Vec::new()], misalign: case.misalign }
+    Case { params, tensors: [crop(0), crop(1), Vec::new()].into(), misalign: case.misalign }
 }
 
 fn dimensions(p: &Params, t: usize) -> [usize; 4] {

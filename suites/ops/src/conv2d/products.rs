@@ -33,7 +33,7 @@ pub(super) fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Conv2d>> {
 fn products(seen: &Observed<Params>) -> Option<Vec<Observed<Product>>> {
     let p = seen.case.params;
     let (each, share) = (p.channels / p.groups, p.out_channels / p.groups);
-    let [input, weights, _] = &seen.case.tensors;
+    let [input, weights, _] = &*seen.case.tensors;
     let columns = patches(&convolution(&p), input).concat();
     let (taps, pixels) = (p.kernel_h * p.kernel_w, seen.outs.len() / p.out_channels);
     let params = Product {
@@ -49,7 +49,7 @@ fn products(seen: &Observed<Params>) -> Option<Vec<Observed<Product>>> {
         let outs = slices(&seen.outs, p.out_channels, group * share, share);
         let expected = slices(&seen.expected, p.out_channels, group * share, share);
         // It is unknown which group differs; only the whole case is known to differ.
-        let case = Case { params, tensors: [lhs, rhs, Vec::new()], misalign: 0 };
+        let case = Case { params, tensors: [lhs, rhs, Vec::new()].into(), misalign: 0 };
         Observed { case, outs, expected, differ: seen.differ, faulty: Vec::new(), due: Vec::new() }
     };
     Some((0..p.groups).map(product).collect())

@@ -73,12 +73,12 @@ impl Operation for Dot {
     }
 
     fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
-        let [acc, a, b] = &case.tensors;
+        let [acc, a, b] = &*case.tensors;
         scheme.expected(acc, a, b).map_err(Unposable::new)
     }
 
     fn rational(scheme: &Scheme, case: &Case<Params>) -> Option<Vec<Option<Rational>>> {
-        let [acc, a, b] = &case.tensors;
+        let [acc, a, b] = &*case.tensors;
         let unbounded = Scheme { overflow: Overflow::OutOfDomain, ..*scheme };
         // The sum of products fits an int32, except for 2^31. A start of -1 covers that sum.
         let [zero, below] = [0, -1].map(|start| unbounded.exact(&vec![start; acc.len()], a, b).ok());
@@ -89,7 +89,7 @@ impl Operation for Dot {
     }
 
     fn exact(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
-        let [acc, a, b] = &case.tensors;
+        let [acc, a, b] = &*case.tensors;
         let exact = scheme.exact(acc, a, b).map_err(Unposable::new)?;
         Ok(exact.into_iter().map(|v| v.and_then(|v| v.to_i32())).collect())
     }
@@ -132,11 +132,11 @@ impl Operation for Dot {
             for half in [0, 1] {
                 let kept = if half == 0 { 0..steps.div_ceil(2) } else { steps / 2..steps };
                 let cut = |tensor: &[i32], each: usize| tensor[kept.start * each..kept.end * each].to_vec();
-                let [acc, a, b] = &case.tensors;
+                let [acc, a, b] = &*case.tensors;
                 let tensors = [cut(acc, domain.results), cut(a, domain.elements), cut(b, domain.elements)];
                 out.push(Case {
                     params: Params { len: kept.len() * domain.results },
-                    tensors,
+                    tensors: tensors.into(),
                     misalign: case.misalign,
                 });
             }
@@ -160,7 +160,7 @@ impl Dot {
         let step = index / results;
         let cut = |t: usize, each: usize| case.tensors[t][step * each..(step + 1) * each].to_vec();
         let tensors = [cut(0, results), cut(1, elements), cut(2, elements)];
-        let one = Case { params: Params { len: results }, tensors, misalign: 0 };
+        let one = Case { params: Params { len: results }, tensors: tensors.into(), misalign: 0 };
         vec![(one, index % results), (fill::only(case, [results, elements, elements], step), index)]
     }
 }

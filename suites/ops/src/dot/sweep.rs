@@ -114,7 +114,7 @@ fn spelled(kernel: &Kernel, quadruple: u32) -> ledger::Case {
     for (i, place) in domain.pairs[0].into_iter().enumerate() {
         (tensors[1][place], tensors[2][place]) = (a[i], b[i]);
     }
-    let case = Case { params: Params { len: domain.results }, tensors, misalign: 0 };
+    let case = Case { params: Params { len: domain.results }, tensors: tensors.into(), misalign: 0 };
     text::arguments::<Dot>(domain, &case).unwrap_or_default()
 }
 

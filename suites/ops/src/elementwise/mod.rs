@@ -50,9 +50,9 @@ fn sizes(p: &Params) -> Sizes {
 
 /// Returns the case of a single result, then the case in which every other element is 0.
 fn isolate_result(case: &Case<Params>, index: usize) -> Vec<(Case<Params>, usize)> {
-    let [lhs, rhs, _] = &case.tensors;
+    let [lhs, rhs, _] = &*case.tensors;
     let tensors = [vec![lhs[index]], vec![rhs[index]], Vec::new()];
-    let one = Case { params: Params { len: 1, ..case.params }, tensors, misalign: 0 };
+    let one = Case { params: Params { len: 1, ..case.params }, tensors: tensors.into(), misalign: 0 };
     vec![(one, 0), (fill::only(case, [1, 1, 0], index), index)]
 }
 
@@ -62,7 +62,7 @@ fn smaller(case: &Case<Params>, takes: impl Fn(&Params) -> bool) -> Vec<Case<Par
     if p.len > 1 {
         let cut = |cut: std::ops::Range<usize>| Case {
             params: Params { len: cut.len(), ..*p },
-            tensors: [case.tensors[0][cut.clone()].to_vec(), case.tensors[1][cut].to_vec(), Vec::new()],
+            tensors: [case.tensors[0][cut.clone()].to_vec(), case.tensors[1][cut].to_vec(), Vec::new()].into(),
             misalign: 0,
         };
         return shrink::cuts(p.len).into_iter().map(cut).collect();

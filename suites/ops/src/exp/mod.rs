@@ -40,7 +40,7 @@ impl Operation for Exp {
         witnesses: Witnesses {
             isolate_result: |case, _, index| {
                 let (params, x) = (Params { len: 1, ..case.params }, case.tensors[0][index]);
-                vec![(Case { params, tensors: [vec![x], Vec::new(), Vec::new()], misalign: 0 }, 0)]
+                vec![(Case { params, tensors: [vec![x], Vec::new(), Vec::new()].into(), misalign: 0 }, 0)]
             },
             ..Witnesses::NONE
         },
@@ -98,7 +98,7 @@ impl Operation for Exp {
         let x = &case.tensors[0];
         let part = |x: &[i32]| {
             let params = Params { len: x.len(), ..case.params };
-            Case { params, tensors: [x.to_vec(), Vec::new(), Vec::new()], misalign: case.misalign }
+            Case { params, tensors: [x.to_vec(), Vec::new(), Vec::new()].into(), misalign: case.misalign }
         };
         let (half, len) = (x.len() / 2, x.len());
         let mut out = Vec::new();

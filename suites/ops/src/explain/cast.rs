@@ -220,7 +220,7 @@ fn of_columns(q: &Quantized) -> Params {
 
 /// Builds a case of one element.
 pub(super) fn one(q: &Quantized, input: Vec<i32>) -> Case<Params> {
-    Case { params: of_shape(q, 1), tensors: [input, Vec::new(), Vec::new()], misalign: 0 }
+    Case { params: of_shape(q, 1), tensors: [input, Vec::new(), Vec::new()].into(), misalign: 0 }
 }
 
 /// Returns a kernel's results, as words, for one input in the body of a batch and after its vectors.

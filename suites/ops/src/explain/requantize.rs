@@ -124,7 +124,7 @@ fn ran(p: &Parameters, channel: Channel, acc: Vec<i32>, kernel: &Kernel) -> Resu
         let described = Requantize::domain_text(domain);
         bail!("kernel `{}` promises nothing of these parameters: its domain is {described}", kernel.name);
     }
-    let case = Case { params, tensors: [acc, Vec::new(), Vec::new()], misalign: 0 };
+    let case = Case { params, tensors: [acc, Vec::new(), Vec::new()].into(), misalign: 0 };
     let expected = Requantize::expected(&contract::<Requantize>(kernel)?, &case)?;
     let given = outs::<Requantize>(&mut Lane::host().lease(), kernel.name, &case, expected.len());
     let outs = given.map_err(|failure| anyhow!("kernel `{}`: {failure}", kernel.name))?;

@@ -21,7 +21,7 @@ pub fn qmatmul(
 ) -> Option<Vec<Line>> {
     let p = quantized(&case.params);
     let scheme = scheme.at_result(at, p.product.n);
-    let [lhs, rhs, _] = &case.tensors;
+    let [lhs, rhs, _] = &*case.tensors;
     let sum = p.product.sums(lhs, rhs).ok()?.into_iter().nth(at)?;
     let mut out = terms(&p.product, lhs, rhs, at)?;
     if !p.is_wide() {

@@ -45,7 +45,7 @@ pub fn parameters(channel: Channel, q: u32) -> Parameters {
 /// Builds a case of the given accumulators. Element `i` is of channel `i % channels.len()`.
 pub fn case(q: u32, channels: Vec<Channel>, xs: Vec<i32>) -> Case<Batch> {
     let params = Batch { params: Params { q, channels }, len: xs.len() };
-    Case { params, tensors: [xs, Vec::new(), Vec::new()], misalign: 0 }
+    Case { params, tensors: [xs, Vec::new(), Vec::new()].into(), misalign: 0 }
 }
 
 /// Returns the channel of an element.

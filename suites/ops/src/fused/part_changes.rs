@@ -80,7 +80,7 @@ pub(crate) fn wrapped<F: Fused>(case: &Case<F::Params>) -> Option<Vec<i64>> {
 pub(crate) fn requantized<F: Fused>(p: &F::Params, sums: &[i64]) -> Option<Case<requantize::Params>> {
     let params = F::requantize(p, sums.len())?;
     let sums = sums.iter().map(|sum| *sum as i32).collect();
-    Some(Case { params, tensors: [sums, Vec::new(), Vec::new()], misalign: 0 })
+    Some(Case { params, tensors: [sums, Vec::new(), Vec::new()].into(), misalign: 0 })
 }
 
 /// Replaces a policy without a value for some sums by wrapping.

@@ -78,7 +78,7 @@ impl Scheme {
         one: impl Fn(&Self, Operands<'_>) -> (Vec<Option<i32>>, bool),
     ) -> Result<Expected, Unposable> {
         let counts = self.domain().operands().map(|lanes| lanes.count);
-        for ((name, count), tensor) in Instruction::TENSORS.iter().zip(counts).zip(&case.tensors) {
+        for ((name, count), tensor) in Instruction::TENSORS.iter().zip(counts).zip(case.tensors.iter()) {
             if tensor.len() != case.params.vectors * count {
                 let elements = tensor.len();
                 return Err(Unposable::new(format!("{name}: {elements} elements are not those of {}", self.name)));
@@ -163,7 +163,7 @@ fn part(case: &Case<Params>, domain: &Domain, vectors: std::ops::Range<usize>) -
     let counts = domain.operands().map(|lanes| lanes.count);
     let tensor = |t: usize| case.tensors[t][vectors.start * counts[t]..vectors.end * counts[t]].to_vec();
     let params = Params { vectors: vectors.len() };
-    Case { params, tensors: [tensor(0), tensor(1), tensor(2)], misalign: case.misalign }
+    Case { params, tensors: [tensor(0), tensor(1), tensor(2)].into(), misalign: case.misalign }
 }
 
 impl NamedScheme for Scheme {

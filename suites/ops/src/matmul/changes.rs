@@ -342,7 +342,7 @@ fn each_result(case: &Case<Params>, step: impl Fn(i128, i128) -> i128) -> Expect
 
 fn each_sum(case: &Case<Params>, step: impl Fn(i128, i128) -> i128) -> impl Iterator<Item = i128> {
     let Params { m, n, k, lhs_offset, rhs_offset } = case.params;
-    let [lhs, rhs, _] = &case.tensors;
+    let [lhs, rhs, _] = &*case.tensors;
     (0..m * n).map(move |at| {
         let (i, j) = (at / n, at % n);
         let product = |d: usize| {

@@ -76,17 +76,17 @@ impl Operation for Matmul {
     }
 
     fn expected(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
-        let [lhs, rhs, _] = &case.tensors;
+        let [lhs, rhs, _] = &*case.tensors;
         scheme.expected(&product(&case.params), lhs, rhs).map_err(Unposable::new)
     }
 
     fn rational(_: &Scheme, case: &Case<Params>) -> Option<Vec<Option<Rational>>> {
-        let [lhs, rhs, _] = &case.tensors;
+        let [lhs, rhs, _] = &*case.tensors;
         Some(product(&case.params).sums(lhs, rhs).ok()?.into_iter().map(|sum| Some(sum.into())).collect())
     }
 
     fn exact(scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
-        let [lhs, rhs, _] = &case.tensors;
+        let [lhs, rhs, _] = &*case.tensors;
         let exact = scheme.exact(&product(&case.params), lhs, rhs).map_err(Unposable::new)?;
         Ok(exact.into_iter().map(|v| v.and_then(|v| v.to_i32())).collect())
     }
@@ -204,10 +204,10 @@ pub(crate) fn cropped(case: &Case<Params>, (m, n, k): (usize, usize, usize), las
         kept.chunks(columns.max(1)).for_each(|r| out.extend_from_slice(&r[column..column + to_columns]));
         out
     };
-    let [lhs, rhs, rest] = &case.tensors;
+    let [lhs, rhs, rest] = &*case.tensors;
     Case {
         params: Params { m, n, k, ..p },
-        tensors: [crop(lhs, (p.m, p.k), (m, k)), crop(rhs, (p.k, p.n), (k, n)), rest.clone()],
+        tensors: [crop(lhs, (p.m, p.k), (m, k)), crop(rhs, (p.k, p.n), (k, n)), rest.clone()].into(),
         misalign: case.misalign,
     }
 }

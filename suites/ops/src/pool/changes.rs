@@ -76,7 +76,7 @@ fn bordered(case: &Case<Params>, value: i32) -> Case<Params> {
         input[to..to + row].copy_from_slice(&case.tensors[0][at * row..][..row]);
     }
     let params = Params { height, width, top: 0, bottom: 0, left: 0, right: 0, count_padding: false, ..p };
-    Case { params, tensors: [input, Vec::new(), Vec::new()], misalign: case.misalign }
+    Case { params, tensors: [input, Vec::new(), Vec::new()].into(), misalign: case.misalign }
 }
 
 /// Returns changes that ignore the bounds, or that replace the clamp by a wrapping cast.

@@ -282,5 +282,5 @@ fn cropped(case: &Case<Params>, params: Params) -> Case<Params> {
         let index = ((place[0] * from[1] + place[1]) * from[2] + place[2]) * from[3] + place[3];
         out.push(if inside { case.tensors[0][index] } else { params.input.zero_point });
     }
-    Case { params, tensors: [out, Vec::new(), Vec::new()], misalign: case.misalign }
+    Case { params, tensors: [out, Vec::new(), Vec::new()].into(), misalign: case.misalign }
 }

@@ -118,14 +118,14 @@ impl Operation for Qconv2d {
     }
 
     fn expected(scheme: &Promised, case: &Case<Params>) -> Result<Expected, Unposable> {
-        let [input, weights, _] = &case.tensors;
+        let [input, weights, _] = &*case.tensors;
         let p = quantized(&case.params);
         let of = |scheme: &oracle::Scheme| oracle::expected(scheme, &p, input, weights).map_err(Unposable::new);
         scheme.joined(of(&scheme.scheme)?, p.convolution.out_channels, of)
     }
 
     fn exact(scheme: &Promised, case: &Case<Params>) -> Result<Expected, Unposable> {
-        let [input, weights, _] = &case.tensors;
+        let [input, weights, _] = &*case.tensors;
         let p = quantized(&case.params);
         let of = |scheme: &oracle::Scheme| {
             let exact = oracle::exact(scheme, &p, input, weights).map_err(Unposable::new)?;
@@ -135,7 +135,7 @@ impl Operation for Qconv2d {
     }
 
     fn rational(scheme: &Promised, case: &Case<Params>) -> Option<Vec<Option<Rational>>> {
-        let [input, weights, _] = &case.tensors;
+        let [input, weights, _] = &*case.tensors;
         let exact = oracle::rational(&scheme.scheme, &quantized(&case.params), input, weights).ok()?;
         Some(exact.into_iter().map(Some).collect())
     }
@@ -225,7 +225,7 @@ impl Fused for Qconv2d {
         if !case.params.is_wide() {
             return part_changes::wrapped::<Self>(case);
         }
-        let [input, weights, _] = &case.tensors;
+        let [input, weights, _] = &*case.tensors;
         convolution(&case.params.shape).wide_sums(input, weights).ok()?.into_iter().collect()
     }
 

@@ -31,7 +31,7 @@ fn order_of_channels(base: Scheme) -> Change<Qconv2d> {
             (0..outputs).for_each(|o| row[moved(o)] = from[o]);
         }
         let tensors = [case.tensors[0].clone(), weights, Vec::new()];
-        let sums = Qconv2d::sums(&Case { params: case.params.clone(), tensors, misalign: 0 })?;
+        let sums = Qconv2d::sums(&Case { params: case.params.clone(), tensors: tensors.into(), misalign: 0 })?;
         let sum = |at: usize| sums[at - at % outputs + moved(at % outputs)];
         let sums: Vec<i64> = (0..sums.len()).map(sum).collect();
         Qconv2d::finished(&base, &case.params, &sums)

@@ -246,10 +246,10 @@ fn on_types(domain: &Domain, p: Params) -> Params {
 
 /// Converts an int8 case to the kernel's types.
 pub(super) fn case_on_types(domain: &Domain, case: Case<Params>) -> Case<Params> {
-    let [mut input, mut weights, nothing] = case.tensors;
+    let [mut input, mut weights, nothing] = case.tensors.into_inner();
     input.iter_mut().for_each(|v| *v = moved(*v, domain.operands.lhs));
     weights.iter_mut().for_each(|v| *v = moved(*v, domain.operands.rhs));
-    Case { params: on_types(domain, case.params), tensors: [input, weights, nothing], misalign: case.misalign }
+    Case { params: on_types(domain, case.params), tensors: [input, weights, nothing].into(), misalign: case.misalign }
 }
 
 /// Converts an int8 layer of a model to the kernel's types; `None` without output scales, or if the domain does not cover the layer.

@@ -54,7 +54,7 @@ fn channels(case: &Case<Params>) -> Vec<Case<Params>> {
         let smaller = conv2d::Params { channels: inputs, groups: 1, out_channels: outputs.len(), ..shape };
         let weights = columns(&case.tensors[1], shape.out_channels, &outputs);
         let params = of_channels(p, smaller, &outputs);
-        Case { params, tensors: [input, weights, Vec::new()], misalign: case.misalign }
+        Case { params, tensors: [input, weights, Vec::new()].into(), misalign: case.misalign }
     };
     let count = if depthwise { shape.channels } else { shape.out_channels };
     (0..count.min(EACH)).map(one).collect()

@@ -120,14 +120,14 @@ impl Operation for Qmatmul {
     }
 
     fn expected(scheme: &Promised, case: &Case<Params>) -> Result<Expected, Unposable> {
-        let [lhs, rhs, _] = &case.tensors;
+        let [lhs, rhs, _] = &*case.tensors;
         let p = quantized(&case.params);
         let of = |scheme: &oracle::Scheme| oracle::expected(scheme, &p, lhs, rhs).map_err(Unposable::new);
         scheme.joined(of(&scheme.scheme)?, p.product.n, of)
     }
 
     fn exact(scheme: &Promised, case: &Case<Params>) -> Result<Expected, Unposable> {
-        let [lhs, rhs, _] = &case.tensors;
+        let [lhs, rhs, _] = &*case.tensors;
         let p = quantized(&case.params);
         let of = |scheme: &oracle::Scheme| {
             let exact = oracle::exact(scheme, &p, lhs, rhs).map_err(Unposable::new)?;
@@ -137,7 +137,7 @@ impl Operation for Qmatmul {
     }
 
     fn rational(_: &Promised, case: &Case<Params>) -> Option<Vec<Option<Rational>>> {
-        let [lhs, rhs, _] = &case.tensors;
+        let [lhs, rhs, _] = &*case.tensors;
         let exact = oracle::rational(&quantized(&case.params), lhs, rhs).ok()??;
         Some(exact.into_iter().map(Some).collect())
     }
@@ -210,7 +210,7 @@ impl Fused for Qmatmul {
         if !case.params.is_wide() {
             return part_changes::wrapped::<Self>(case);
         }
-        let [lhs, rhs, _] = &case.tensors;
+        let [lhs, rhs, _] = &*case.tensors;
         crate::matmul::product(&case.params.shape).wide_sums(lhs, rhs).ok()?.into_iter().collect()
     }
 

@@ -45,7 +45,7 @@ pub fn isolate_result(case: &Case<Params>, words: usize, index: usize) -> Vec<(C
 fn part(case: &Case<Params>, words: usize, params: Params, elements: impl IntoIterator<Item = usize>) -> Case<Params> {
     let element = |at: usize| &case.tensors[0][at * words..][..words];
     let values: Vec<i32> = elements.into_iter().flat_map(element).copied().collect();
-    Case { params, tensors: [values, Vec::new(), Vec::new()], misalign: case.misalign }
+    Case { params, tensors: [values, Vec::new(), Vec::new()].into(), misalign: case.misalign }
 }
 
 /// Returns the elements of each channel or block.

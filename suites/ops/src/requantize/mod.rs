@@ -228,7 +228,7 @@ impl Requantize {
     fn published(witness: &Published) -> Option<(Case<Params>, usize)> {
         let channels = vec![Channel { multiplier: witness.m, shift: witness.s }];
         let tensors = [vec![witness.x], Vec::new(), Vec::new()];
-        Some((Case { params: usual(channels, vec![0]), tensors, misalign: 0 }, 0))
+        Some((Case { params: usual(channels, vec![0]), tensors: tensors.into(), misalign: 0 }, 0))
     }
 
     /// Counts results by kind.
@@ -283,7 +283,7 @@ fn parts(case: &Case<Params>) -> Vec<Case<Params>> {
         let part = part.start.next_multiple_of(width)..part.end;
         let params = Params { len: part.len(), ..case.params.clone() };
         let words = case.tensors[0].get(part).filter(|words| !words.is_empty())?;
-        Some(Case { params, tensors: [words.to_vec(), Vec::new(), Vec::new()], misalign: 0 })
+        Some(Case { params, tensors: [words.to_vec(), Vec::new(), Vec::new()].into(), misalign: 0 })
     };
     shrink::cuts(case.params.len).into_iter().filter_map(part).collect()
 }
@@ -300,5 +300,5 @@ fn one(case: &Case<Params>, at: usize) -> Case<Params> {
     let p = &case.params;
     let channel = at % p.channels.len();
     let params = Params { len: 1, channels: vec![p.channels[channel]], bias: vec![p.bias[channel]], ..p.clone() };
-    Case { params, tensors: [vec![case.tensors[0][at]], Vec::new(), Vec::new()], misalign: 0 }
+    Case { params, tensors: [vec![case.tensors[0][at]], Vec::new(), Vec::new()].into(), misalign: 0 }
 }

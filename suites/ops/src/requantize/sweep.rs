@@ -258,7 +258,7 @@ impl<'a> Plan<'a> {
     /// Formats a case of one accumulator for `--case`, repeated until an element is outside the contract's deviation.
     fn spelled(&self, x: i64) -> ledger::Case {
         let params = Params { len: self.alone, ..self.params.clone() };
-        let case = Case { params, tensors: [vec![x as i32; self.alone], Vec::new(), Vec::new()], misalign: 0 };
+        let case = Case { params, tensors: [vec![x as i32; self.alone], Vec::new(), Vec::new()].into(), misalign: 0 };
         text::arguments::<Requantize>(&self.kernel.contract.domain, &case).unwrap_or_default()
     }
 }

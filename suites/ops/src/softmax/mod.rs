@@ -109,7 +109,7 @@ impl Operation for Softmax {
             let params = Params { rows: rows.len(), depth: columns.len(), ..p };
             let row = |row: usize| case.tensors[0][row * p.depth..][columns.clone()].to_vec();
             let input = rows.flat_map(row).collect();
-            Case { params, tensors: [input, Vec::new(), Vec::new()], misalign: case.misalign }
+            Case { params, tensors: [input, Vec::new(), Vec::new()].into(), misalign: case.misalign }
         };
         let mut out = Vec::new();
         for rows in [0..1, 0..p.rows / 2, p.rows / 2..p.rows, 0..p.rows - 1] {

@@ -225,7 +225,7 @@ impl Operation for Transform {
         }
         let again = |params: Params| {
             let len = domain.sizes(&params).ok().filter(|_| params != case.params)?.inputs[0];
-            Some(Case { params, tensors: [tagged(&params, len), Vec::new(), Vec::new()], misalign: 0 })
+            Some(Case { params, tensors: [tagged(&params, len), Vec::new(), Vec::new()].into(), misalign: 0 })
         };
         params.into_iter().filter_map(again).collect()
     }

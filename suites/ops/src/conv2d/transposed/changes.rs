@@ -24,7 +24,7 @@ pub(in crate::conv2d) fn inserted(case: &Case<Params>, value: i32) -> Case<Param
     }
     let plain = Params { height, width, stride_h: 1, stride_w: 1, top: 0, bottom: 0, left: 0, right: 0, ..p };
     let params = Params { transposed: false, output_padding_h: 0, output_padding_w: 0, ..plain };
-    Case { params, tensors: [input, reversed(case), Vec::new()], misalign: case.misalign }
+    Case { params, tensors: [input, reversed(case), Vec::new()].into(), misalign: case.misalign }
 }
 
 /// Returns the filter elements in reverse order.

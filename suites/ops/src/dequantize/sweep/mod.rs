@@ -201,7 +201,7 @@ impl<'a> Plan<'a> {
             expected.extend(element.of(bits).into_iter().map(|word| number(&bits).then_some(word)));
         }
         let params = self.params(stored.len());
-        (Case { params, tensors: [stored, Vec::new(), Vec::new()], misalign: 0 }, expected)
+        (Case { params, tensors: [stored, Vec::new(), Vec::new()].into(), misalign: 0 }, expected)
     }
 
     /// Returns the path with the number of differing stored values at each step. Big rationals check the kept values.
@@ -257,7 +257,7 @@ impl<'a> Plan<'a> {
     /// Formats a case of one stored value for `--case`.
     fn spelled(&self, stored: i64) -> ledger::Case {
         let tensors = [vec![stored as i32], Vec::new(), Vec::new()];
-        let case = Case { params: self.params(1), tensors, misalign: 0 };
+        let case = Case { params: self.params(1), tensors: tensors.into(), misalign: 0 };
         text::arguments::<Dequantize>(&self.kernel.contract.domain, &case).unwrap_or_default()
     }
 }

@@ -57,7 +57,7 @@ fn sum_first<A: Arithmetic<Oracle: Sum>>(scheme: Scheme<Definition<A>>) -> Chang
             return Elementwise::<A>::at(&scheme, case, &p);
         }
         let mut one = case.clone();
-        let [lhs, rhs, _] = &case.tensors;
+        let [lhs, rhs, _] = &*case.tensors;
         let differences =
             |(lhs, rhs): (&i32, &i32)| lhs - p.lhs.zero_point + <A::Oracle as Sum>::SIGN * (rhs - p.rhs.zero_point);
         one.tensors[0] = lhs.iter().zip(rhs).map(differences).collect();

@@ -99,7 +99,7 @@ pub fn made<O: Fuzzed>(domain: &O::Domain, mut numbers: Numbers<'_>) -> Option<C
     }
     let misalign = numbers.size(16) - 1;
     let tensors = O::tensors(domain, &params, &mut numbers);
-    Some(Case { params, tensors, misalign })
+    Some(Case { params, tensors: tensors.into(), misalign })
 }
 
 /// Returns the text of an input, which reads as the same kernel and case. `None` if no kernel accepts the case, or if it is too large.

@@ -234,7 +234,7 @@ impl<'a> Plan<'a> {
 
     fn case(&self, patterns: impl Iterator<Item = u64>, len: usize) -> Case<Params> {
         let x = patterns.flat_map(|pattern| Element::Float(self.q.format).of(pattern)).collect();
-        Case { params: self.params(len), tensors: [x, Vec::new(), Vec::new()], misalign: 0 }
+        Case { params: self.params(len), tensors: [x, Vec::new(), Vec::new()].into(), misalign: 0 }
     }
 
     /// Adds the number of patterns that each known fault can change. Only for few patterns, because each is checked.

@@ -1,0 +1,242 @@
+//! An operation's functions on values without its types, each from the function with the types.
+
+use super::kernel::{Kernel, Lists};
+use super::{AnyOperation, Change, Domain, Erased, Op, Params, Scheme, capabilities};
+use crate::operation::case::{Case, Frames, Later, Spec};
+use crate::operation::case_cache::CaseCache;
+use crate::operation::errors::{CaseError, Unposable};
+use crate::operation::expected::Expected;
+use crate::operation::observed::{Observed, Witness};
+use crate::operation::selection::{CaseSelection, Wanted};
+use crate::operation::{self, Arguments, Capabilities, NamedScheme, Operation};
+use serde::Deserialize;
+use serde_json::Value as Json;
+use std::fmt::{self, Debug};
+use std::marker::PhantomData;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use tiebreak_common::budget::Budget;
+use tiebreak_impls::Form;
+use tiebreak_impls::contract::Contract;
+use tiebreak_impls::elsewhere;
+use tiebreak_impls::protocol::Job;
+use tiebreak_oracle::Rational;
+use tiebreak_oracle::names::UnknownName;
+use tiebreak_oracle::scheme::Described;
+use tiebreak_reports::ledger::Value;
+
+/// Operation with its types.
+struct Of<O>(PhantomData<fn() -> O>);
+
+/// Returns an operation without its types.
+pub const fn op<O: Operation>() -> Op {
+    const { &Of::<O>(PhantomData) }
+}
+
+impl<O: Operation> AnyOperation for Of<O> {
+    fn name(&self) -> &'static str {
+        O::OP
+    }
+
+    fn tensors(&self) -> &'static [&'static str] {
+        O::TENSORS
+    }
+
+    fn catalogue(&self) -> &'static str {
+        O::CATALOGUE
+    }
+
+    fn capabilities(&self) -> &'static Capabilities<Erased> {
+        const { &capabilities::of::<O>() }
+    }
+
+    fn lists(&self) -> &'static Lists {
+        Lists::of::<O>()
+    }
+
+    fn elsewhere(&self, name: &str) -> Option<&'static Kernel> {
+        elsewhere::find(O::OP, name).map(Lists::elsewhere::<O>)
+    }
+
+    fn adopt(&self, name: &'static str, summary: &'static str, contract: &Contract<Domain>) {
+        let Contract { promise, ref domain, deviations, source } = *contract;
+        let contract = Contract { promise, domain: domain.typed::<O>().clone(), deviations, source };
+        let portable = operation::kernels::<O>()[0].portable;
+        elsewhere::add(O::OP, operation::Kernel::<O> { name, summary, contract, portable, native: None });
+    }
+
+    fn schemes(&self) -> Vec<Described> {
+        O::Scheme::described()
+    }
+
+    fn scheme(&self, text: &str) -> Result<Scheme, UnknownName> {
+        O::Scheme::named(text).map(Scheme::of::<O>)
+    }
+
+    fn params(&self, json: &Json) -> serde_json::Result<Params> {
+        O::Params::deserialize(json).map(Params::of::<O>)
+    }
+
+    fn domain(&self, json: Json) -> serde_json::Result<Domain> {
+        serde_json::from_value(json).map(Domain::of::<O>)
+    }
+
+    fn from_arguments(&self, arguments: &Arguments) -> Result<Params, CaseError> {
+        O::from_arguments(arguments).map(Params::of::<O>)
+    }
+
+    fn isa_path(&self, kernel: &Kernel, form: Form) -> String {
+        kernel.typed::<O>().isa_path(form)
+    }
+
+    fn instructions(&self, kernel: &Kernel) -> Option<&'static [&'static str]> {
+        kernel.typed::<O>().native.as_ref().map(|native| native.instructions)
+    }
+
+    fn reference(&self, kernel: &Kernel, wanted: &Wanted) -> Option<String> {
+        O::reference(kernel.typed::<O>(), wanted)
+    }
+
+    fn label(&self, scheme: &Scheme) -> String {
+        scheme.typed::<O>().label()
+    }
+
+    fn expected(&self, scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
+        O::expected(scheme.typed::<O>(), &case.typed::<O>())
+    }
+
+    fn exact(&self, scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
+        O::exact(scheme.typed::<O>(), &case.typed::<O>())
+    }
+
+    fn rational(&self, scheme: &Scheme, case: &Case<Params>) -> Option<Vec<Option<Rational>>> {
+        O::rational(scheme.typed::<O>(), &case.typed::<O>())
+    }
+
+    fn changes(&self, scheme: &Scheme, domain: &Domain) -> Vec<Change> {
+        O::changes(scheme.typed::<O>(), domain.typed::<O>()).into_iter().map(Change::of_typed::<O>).collect()
+    }
+
+    fn widest_domain(&self, scheme: &Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
+        O::widest_domain(scheme.typed::<O>(), ty, arguments).map(Domain::of::<O>)
+    }
+
+    fn dimensions(&self, domain: &Domain, params: &Params, t: usize) -> Vec<usize> {
+        O::dimensions(domain.typed::<O>(), params.typed::<O>(), t)
+    }
+
+    fn range(&self, domain: &Domain, t: usize) -> RangeInclusive<i32> {
+        O::range(domain.typed::<O>(), t)
+    }
+
+    fn covers(&self, domain: &Domain, params: &Params) -> bool {
+        O::covers(domain.typed::<O>(), params.typed::<O>())
+    }
+
+    fn domain_text(&self, domain: &Domain) -> String {
+        O::domain_text(domain.typed::<O>())
+    }
+
+    fn domain_json(&self, domain: &Domain) -> serde_json::Result<Json> {
+        serde_json::to_value(domain.typed::<O>())
+    }
+
+    fn write_domain(&self, domain: &Domain, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        domain.typed::<O>().fmt(f)
+    }
+
+    fn own_plan(&self, domain: &Domain, selection: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
+        O::own_plan(domain.typed::<O>(), selection, budget, seed).into_iter().map(Spec::of::<O>).collect()
+    }
+
+    fn shrink_candidates(&self, case: &Case<Params>, domain: &Domain) -> Vec<Case<Params>> {
+        O::shrink_candidates(&case.typed::<O>(), domain.typed::<O>()).into_iter().map(Case::of::<O>).collect()
+    }
+
+    fn job(&self, kernel: &str, params: &Params) -> Job {
+        operation::job::<O>(kernel, params.typed::<O>())
+    }
+
+    fn neutral_element(&self, params: &Params, t: usize) -> i32 {
+        O::neutral_element(params.typed::<O>(), t)
+    }
+
+    fn arguments(&self, params: &Params) -> Vec<(String, Value)> {
+        O::arguments(params.typed::<O>())
+    }
+
+    fn params_json(&self, params: &Params) -> serde_json::Result<Json> {
+        serde_json::to_value(params.typed::<O>())
+    }
+
+    fn are_equal(&self, one: &Params, other: &Params) -> bool {
+        one.typed::<O>() == other.typed::<O>()
+    }
+
+    fn write_params(&self, params: &Params, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        params.typed::<O>().fmt(f)
+    }
+}
+
+impl<P> Case<P> {
+    fn with<Q>(self, params: impl FnOnce(P) -> Q) -> Case<Q> {
+        Case { params: params(self.params), tensors: self.tensors, misalign: self.misalign }
+    }
+}
+
+impl Case<Params> {
+    /// Wraps a case of an operation.
+    pub fn of<O: Operation>(case: Case<O::Params>) -> Self {
+        case.with(Params::of::<O>)
+    }
+
+    /// Returns the case of the operation, with the same tensors.
+    pub fn typed<O: Operation>(&self) -> Case<O::Params> {
+        self.clone().with(|params| params.typed::<O>().clone())
+    }
+}
+
+impl Spec<Params> {
+    /// Wraps a spec of an operation.
+    pub fn of<O: Operation>(spec: Spec<O::Params>) -> Self {
+        let Spec { params, fills, misalign, generator, turn, block, later, place, cache: _ } = spec;
+        let later = later.map(|later| {
+            let of: Arc<dyn Frames<Params>> = Arc::new(FramesOf::<O>(later.of));
+            Later { of, at: later.at }
+        });
+        let params = Params::of::<O>(params);
+        Self { params, fills, misalign, generator, turn, block, later, place, cache: CaseCache::NOTHING }
+    }
+}
+
+/// Frames of an operation.
+struct FramesOf<O: Operation>(Arc<dyn Frames<O::Params>>);
+
+impl<O: Operation> Frames<Params> for FramesOf<O> {
+    fn spec(&self, frame: &Params, at: usize) -> Spec<Params> {
+        Spec::of::<O>(self.0.spec(frame.typed::<O>(), at))
+    }
+}
+
+impl Observed<Params> {
+    /// Returns the evidence with the operation's types.
+    pub fn typed<O: Operation>(&self) -> Observed<O::Params> {
+        let Self { case, outs, expected, differ, faulty, due } = self;
+        Observed {
+            case: case.typed::<O>(),
+            outs: outs.clone(),
+            expected: expected.clone(),
+            differ: *differ,
+            faulty: faulty.clone(),
+            due: due.clone(),
+        }
+    }
+}
+
+impl Witness<Params> {
+    /// Returns the witness with the operation's types.
+    pub fn typed<O: Operation>(&self) -> Witness<O::Params> {
+        let Self { case, index, got, expected } = self;
+        Witness { case: case.typed::<O>(), index: *index, got: got.clone(), expected: expected.clone() }
+    }
+}

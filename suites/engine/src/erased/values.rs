@@ -1,0 +1,221 @@
+//! Parameters, domains and schemes of any operation.
+
+use super::{AnyOperation, Change, Erased, Op};
+use crate::operation::arguments::Arguments;
+use crate::operation::case::Case;
+use crate::operation::element::Element;
+use crate::operation::errors::{CaseError, Unposable};
+use crate::operation::expected::Expected;
+use crate::operation::{Capabilities, Operation};
+use serde_json::Value as Json;
+use std::any::Any;
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use tiebreak_impls::protocol::Job;
+use tiebreak_impls::shape::{ShapeError, Sizes};
+use tiebreak_oracle::Rational;
+use tiebreak_reports::ledger::Value;
+
+/// Defines a type whose values are those of a type of an operation.
+macro_rules! erased {
+    ($(#[$about:meta])* $name:ident) => {
+        $(#[$about])*
+        #[derive(Clone)]
+        pub struct $name {
+            op: Op,
+            value: Arc<dyn Any + Send + Sync>,
+        }
+
+        impl $name {
+            /// Wraps a value of an operation.
+            pub fn of<O: Operation>(value: O::$name) -> Self {
+                Self { op: super::op::<O>(), value: Arc::new(value) }
+            }
+
+            /// Returns the value of the operation. Panics if the value is one of another operation.
+            pub fn typed<O: Operation>(&self) -> &O::$name {
+                self.value.downcast_ref().unwrap_or_else(|| panic!("{} is no operation of this value", O::OP))
+            }
+
+            /// Returns the operation.
+            pub fn op(&self) -> Op {
+                self.op
+            }
+
+            /// Returns the items that only some operations have.
+            pub fn capabilities(&self) -> &'static Capabilities<Erased> {
+                self.op.capabilities()
+            }
+        }
+    };
+}
+
+erased! {
+    /// Parameters of any operation: shape, offsets, ...
+    Params
+}
+erased! {
+    /// Domain of a contract of any operation.
+    Domain
+}
+erased! {
+    /// Mathematical definition of any operation, with overflow policy.
+    Scheme
+}
+
+impl Params {
+    /// Builds the job of a kernel.
+    pub fn job(&self, kernel: &str) -> Job {
+        self.op.job(kernel, self)
+    }
+
+    /// Returns the neutral element of tensor `t`: the zero point, which adds nothing to a result.
+    pub fn neutral_element(&self, t: usize) -> i32 {
+        self.op.neutral_element(self, t)
+    }
+
+    /// Returns the parameters by name, in the order for readers.
+    pub fn arguments(&self) -> Vec<(String, Value)> {
+        self.op.arguments(self)
+    }
+
+    /// Returns the parameters as JSON.
+    pub fn json(&self) -> serde_json::Result<Json> {
+        self.op.params_json(self)
+    }
+
+    /// Returns the number of multiply-accumulates of a call.
+    pub fn products(&self) -> u64 {
+        (self.capabilities().counted.products)(self)
+    }
+}
+
+impl PartialEq for Params {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.value, &other.value) || self.op.are_equal(self, other)
+    }
+}
+
+impl Eq for Params {}
+
+impl fmt::Debug for Params {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.op.write_params(self, f)
+    }
+}
+
+impl Domain {
+    /// Returns the dimensions of tensor `t` (or of the result, for `t` equal to the number of tensors), row-major.
+    pub fn dimensions(&self, params: &Params, t: usize) -> Vec<usize> {
+        self.op.dimensions(self, params, t)
+    }
+
+    /// Returns the values that a case may hold in tensor `t`.
+    pub fn range(&self, t: usize) -> RangeInclusive<i32> {
+        self.op.range(self, t)
+    }
+
+    /// True if the contract covers the parameters.
+    pub fn covers(&self, params: &Params) -> bool {
+        self.op.covers(self, params)
+    }
+
+    /// Describes the domain as text.
+    pub fn text(&self) -> String {
+        self.op.domain_text(self)
+    }
+
+    /// Returns the domain as JSON.
+    pub fn json(&self) -> serde_json::Result<Json> {
+        self.op.domain_json(self)
+    }
+
+    /// Returns the number of words that a case reads and writes. Fails if no case has the parameters.
+    pub fn sizes(&self, params: &Params) -> Result<Sizes, ShapeError> {
+        (self.capabilities().tensors.sizes)(self, params)
+    }
+
+    /// Returns the element type of tensor `t`, or of the result.
+    pub fn element(&self, params: &Params, t: usize) -> Element {
+        (self.capabilities().tensors.element)(self, params, t)
+    }
+
+    /// Returns the element type of the result.
+    pub fn result_element(&self, params: &Params) -> Element {
+        self.element(params, self.op.tensors().len())
+    }
+
+    /// Returns smaller cases of the same kind, the smallest first.
+    pub fn shrink_candidates(&self, case: &Case<Params>) -> Vec<Case<Params>> {
+        self.op.shrink_candidates(case, self)
+    }
+
+    /// Returns cases reduced to a single result; see [`Witnesses::isolate_result`](crate::operation::Witnesses::isolate_result).
+    pub fn isolate_result(&self, case: &Case<Params>, index: usize) -> Vec<(Case<Params>, usize)> {
+        (self.capabilities().witnesses.isolate_result)(case, self, index)
+    }
+
+    /// True if only lanes of compiled modules have kernels of the domain.
+    pub fn is_compiled(&self) -> bool {
+        (self.capabilities().compiled.is)(self)
+    }
+}
+
+impl fmt::Debug for Domain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.op.write_domain(self, f)
+    }
+}
+
+impl Scheme {
+    /// Returns name and policy.
+    pub fn label(&self) -> String {
+        self.op.label(self)
+    }
+
+    /// Computes the results by machine integers.
+    pub fn expected(&self, case: &Case<Params>) -> Result<Expected, Unposable> {
+        self.op.expected(self, case)
+    }
+
+    /// Computes the results by big integers.
+    pub fn exact(&self, case: &Case<Params>) -> Result<Expected, Unposable> {
+        self.op.exact(self, case)
+    }
+
+    /// Returns the exact value of each result, before any rounding, wrapping or clamping.
+    pub fn rational(&self, case: &Case<Params>) -> Option<Vec<Option<Rational>>> {
+        self.op.rational(self, case)
+    }
+
+    /// Lists every change that a kernel may make to the scheme, in the order of preference.
+    pub fn changes(&self, domain: &Domain) -> Vec<Change> {
+        self.op.changes(self, domain)
+    }
+
+    /// Returns the domain of all cases to which the scheme gives values.
+    pub fn widest_domain(&self, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
+        self.op.widest_domain(self, ty, arguments)
+    }
+}
+
+impl fmt::Debug for Scheme {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.label())
+    }
+}
+
+impl PartialEq for dyn AnyOperation {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for dyn AnyOperation {}
+
+impl fmt::Debug for dyn AnyOperation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
