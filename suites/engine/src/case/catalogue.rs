@@ -4,10 +4,10 @@
 //! `#` are comments. Reading a catalogue checks the values against big integers, and some kernel must take the case.
 
 use crate::case::text::{self, Draft};
+use crate::erased::{Domain, Op, Params, Scheme};
 use crate::operation::case::Case;
 use crate::operation::errors::CaseError;
 use crate::operation::expected::Expected;
-use crate::operation::{self, Operation, kernels, label, scheme_named};
 use thiserror::Error;
 use tiebreak_reports::ledger::Value;
 use tiebreak_reports::text as words;
@@ -39,8 +39,8 @@ pub struct BadLine {
 }
 
 /// Parses a catalogue, and checks every value against the oracle.
-pub fn read<O: Operation>(text: &str) -> Result<Vec<Entry>, BadLine> {
-    lines(text, |line| written(line).and_then(|written| held::<O>(&written)))
+pub fn read(op: Op, text: &str) -> Result<Vec<Entry>, BadLine> {
+    lines(text, |line| written(line).and_then(|written| held(op, &written)))
 }
 
 /// Returns the case of every line as text, without a check against the oracle, for another operation with the same corner cases.
@@ -55,18 +55,18 @@ pub fn lines<E>(text: &str, entry: impl Fn(&str) -> Result<E, CaseError>) -> Res
 }
 
 /// Formats a case as a line of the catalogue; `None` if the case is too large to write out.
-pub fn ready_line<O: Operation>(
-    domain: &O::Domain,
-    (case, index): (&Case<O::Params>, usize),
-    schemes: &[O::Scheme],
+pub fn ready_line(
+    domain: &Domain,
+    (case, index): (&Case<Params>, usize),
+    schemes: &[Scheme],
     provenance: &str,
 ) -> Option<String> {
-    let value = |scheme: &O::Scheme| {
-        let results = O::exact(scheme, case).ok()?;
-        Some((label::<O>(scheme), result::<O>(domain, case, &results, index)?))
+    let value = |scheme: &Scheme| {
+        let results = scheme.exact(case).ok()?;
+        Some((scheme.label(), result(domain, case, &results, index)?))
     };
     let values = schemes.iter().filter_map(value).collect();
-    let case = words::case(&text::arguments::<O>(domain, case)?);
+    let case = words::case(&text::arguments(domain, case)?);
     Some(line(&Entry { case, index, values, provenance: provenance.to_owned() }))
 }
 
@@ -81,13 +81,8 @@ fn described(value: &Option<Value>) -> String {
 }
 
 /// Returns result `index` if the case has it; the value is `None` if the scheme gives no value.
-fn result<O: Operation>(
-    domain: &O::Domain,
-    case: &Case<O::Params>,
-    results: &Expected,
-    index: usize,
-) -> Option<Option<Value>> {
-    let element = operation::result_element::<O>(domain, &case.params);
+fn result(domain: &Domain, case: &Case<Params>, results: &Expected, index: usize) -> Option<Option<Value>> {
+    let element = domain.result_element(&case.params);
     let words = results.chunks(element.words()).nth(index)?;
     let words: Option<Vec<i32>> = words.iter().copied().collect();
     Some(words.map(|words| element.described(&words)))
@@ -121,12 +116,12 @@ fn written(line: &str) -> Result<Written<'_>, CaseError> {
 }
 
 /// Checks the values of an entry against the oracle.
-fn held<O: Operation>(written: &Written<'_>) -> Result<Entry, CaseError> {
-    let cases = cases::<O>(written.case)?;
+fn held(op: Op, written: &Written<'_>) -> Result<Entry, CaseError> {
+    let cases = cases(op, written.case)?;
     let mut values = Vec::new();
     for (name, _) in &written.values {
-        let scheme = scheme_named::<O>(name)?;
-        values.push(((*name).to_owned(), exact::<O>(&scheme, &cases, written.index)?));
+        let scheme = op.scheme(name)?;
+        values.push(((*name).to_owned(), exact(&scheme, &cases, written.index)?));
     }
     let entry = Entry {
         case: written.case.to_owned(),
@@ -145,13 +140,13 @@ fn held<O: Operation>(written: &Written<'_>) -> Result<Entry, CaseError> {
 }
 
 /// Domain of a kernel, and the case in that domain.
-type Taken<O> = (&'static <O as Operation>::Domain, Case<<O as Operation>::Params>);
+type Taken = (&'static Domain, Case<Params>);
 
 /// Returns the distinct cases of a text in the domains of all kernels that take it; kernels may choose different numbers of results.
-fn cases<O: Operation>(text: &str) -> Result<Vec<Taken<O>>, CaseError> {
-    let draft = Draft::<O>::read(text)?;
+fn cases(op: Op, text: &str) -> Result<Vec<Taken>, CaseError> {
+    let draft = Draft::read(op, text)?;
     let (mut out, mut refused) = (Vec::new(), None);
-    for domain in kernels::<O>().iter().map(|kernel| &kernel.contract.domain) {
+    for domain in op.kernels().iter().map(|kernel| &kernel.contract.domain) {
         match draft.work(domain) {
             Some(work) if work > LARGEST => {
                 let reason = format!("results times elements of the largest input are {work}, at most {LARGEST} here");
@@ -163,7 +158,7 @@ fn cases<O: Operation>(text: &str) -> Result<Vec<Taken<O>>, CaseError> {
                 Err(error) => refused = Some(error.to_string()),
             },
             None => {
-                let reason = operation::sizes::<O>(domain, draft.params()).err();
+                let reason = domain.sizes(draft.params()).err();
                 refused = refused.or(reason.map(|e| e.to_string()));
             }
         }
@@ -176,16 +171,16 @@ fn cases<O: Operation>(text: &str) -> Result<Vec<Taken<O>>, CaseError> {
 }
 
 /// Returns the scheme's value for the first of the cases that the scheme takes.
-fn exact<O: Operation>(scheme: &O::Scheme, cases: &[Taken<O>], index: usize) -> Result<Option<Value>, CaseError> {
+fn exact(scheme: &Scheme, cases: &[Taken], index: usize) -> Result<Option<Value>, CaseError> {
     let mut reason = String::new();
     for (domain, case) in cases {
-        match O::exact(scheme, case) {
+        match scheme.exact(case) {
             Ok(results) => {
                 let wrong = || format!("out[{index}]: there are {} results", results.len());
-                return Ok(result::<O>(domain, case, &results, index).ok_or_else(wrong)?);
+                return Ok(result(domain, case, &results, index).ok_or_else(wrong)?);
             }
             Err(why) => reason = why.to_string(),
         }
     }
-    Err(CaseError::from(reason).of(&label::<O>(scheme)))
+    Err(CaseError::from(reason).of(&scheme.label()))
 }

@@ -2,11 +2,11 @@
 //! tensor.
 
 use crate::case::whole;
+use crate::erased::{Domain, Op, Params};
 use crate::operation::arguments::{Arguments, take, take_size};
 use crate::operation::case::Case;
 use crate::operation::element::Element;
 use crate::operation::errors::CaseError;
-use crate::operation::{self, Operation};
 use tiebreak_reports::ledger::{self, Value};
 use tiebreak_reports::text::case as spelled;
 
@@ -14,32 +14,28 @@ use tiebreak_reports::text::case as spelled;
 const SPELLED: usize = 64;
 
 /// Returns the case by argument, if the case is small enough to write out and the text parses to the same case.
-pub fn arguments<O: Operation>(domain: &O::Domain, case: &Case<O::Params>) -> Option<ledger::Case> {
-    written::<O>(domain, case, |_, _| None)
+pub fn arguments(domain: &Domain, case: &Case<Params>) -> Option<ledger::Case> {
+    written(domain, case, |_, _| None)
 }
 
 /// Returns the case by argument, regardless of its size. A tensor that is too large to write out is given by its text in `made`, and otherwise as a
 /// list of its elements. `None` if the operation has no text for the parameters.
-pub fn complete<O: Operation>(
-    domain: &O::Domain,
-    case: &Case<O::Params>,
-    made: &[Option<String>; 3],
-) -> Option<ledger::Case> {
+pub fn complete(domain: &Domain, case: &Case<Params>, made: &[Option<String>; 3]) -> Option<ledger::Case> {
     let text = |t: usize, element: &Element| {
         Some(made[t].clone().unwrap_or_else(|| whole::described(element, &case.tensors[t])))
     };
-    written::<O>(domain, case, text)
+    written(domain, case, text)
 }
 
 /// Returns the case by argument; `large` gives the text of a tensor that is too large to write out.
-fn written<O: Operation>(
-    domain: &O::Domain,
-    case: &Case<O::Params>,
+fn written(
+    domain: &Domain,
+    case: &Case<Params>,
     large: impl Fn(usize, &Element) -> Option<String>,
 ) -> Option<ledger::Case> {
-    let mut out: ledger::Case = O::arguments(&case.params).into_iter().collect();
-    for (t, name) in O::TENSORS.iter().enumerate() {
-        let element = operation::element::<O>(domain, &case.params, t);
+    let mut out: ledger::Case = case.params.arguments().into_iter().collect();
+    for (t, name) in domain.op().tensors().iter().enumerate() {
+        let element = domain.element(&case.params, t);
         let tensor: Vec<&[i32]> = case.tensors[t].chunks(element.words()).collect();
         let zero = vec![0; element.words()];
         let usual = usual(&tensor, &zero);
@@ -51,7 +47,7 @@ fn written<O: Operation>(
         if usual != zero {
             out.insert((*name).to_owned(), element.described(usual));
         }
-        let dimensions = O::dimensions(domain, &case.params, t);
+        let dimensions = domain.dimensions(&case.params, t);
         for (at, value) in tensor.iter().enumerate().filter(|(_, v)| !same(v, usual)) {
             out.insert(format!("{name}[{}]", subscripts(at, &dimensions)), element.described(value));
         }
@@ -60,7 +56,7 @@ fn written<O: Operation>(
         out.insert("misalign".to_owned(), (case.misalign as i64).into());
     }
     // Not every case has a text: scales that no MLIR type can have do not.
-    let same = parse::<O>(&spelled(&out), domain).is_ok_and(|read| read == *case);
+    let same = parse(&spelled(&out), domain).is_ok_and(|read| read == *case);
     same.then_some(out)
 }
 
@@ -112,8 +108,8 @@ pub fn subscripts(mut at: usize, dimensions: &[usize]) -> String {
 }
 
 /// Parses the text of a case; elements without a value are 0.
-pub fn parse<O: Operation>(text: &str, domain: &O::Domain) -> Result<Case<O::Params>, CaseError> {
-    Draft::<O>::read(text)?.case(domain)
+pub fn parse(text: &str, domain: &Domain) -> Result<Case<Params>, CaseError> {
+    Draft::read(domain.op(), text)?.case(domain)
 }
 
 /// Splits a case into words, without spaces inside a type: `type=!quant.uniform<i8:f32, 0.3:1>` is one word.
@@ -154,8 +150,8 @@ pub(crate) fn words_by_name(text: &str) -> Result<Arguments, CaseError> {
 
 /// Case before its tensors are made, because a kernel's domain determines the sizes.
 #[derive(Clone, Debug)]
-pub struct Draft<O: Operation> {
-    params: O::Params,
+pub struct Draft {
+    params: Params,
     misalign: usize,
     /// Index of the result that a report names.
     at: Option<usize>,
@@ -163,23 +159,23 @@ pub struct Draft<O: Operation> {
     values: Vec<(String, Value)>,
 }
 
-impl<O: Operation> Draft<O> {
+impl Draft {
     /// Parses names and values of a text.
-    pub fn read(text: &str) -> Result<Self, CaseError> {
-        Self::of(words_by_name(text)?)
+    pub fn read(op: Op, text: &str) -> Result<Self, CaseError> {
+        Self::of(op, words_by_name(text)?)
     }
 
     /// Builds a draft from names and values.
-    pub(crate) fn of(mut arguments: Arguments) -> Result<Self, CaseError> {
+    pub(crate) fn of(op: Op, mut arguments: Arguments) -> Result<Self, CaseError> {
         let misalign = take(&mut arguments, "misalign", 0, 0, 15)? as usize;
         let at = arguments.contains_key("at").then(|| take_size(&mut arguments, "at", 0)).transpose()?;
         let (elements, named): (Arguments, Arguments) = arguments.into_iter().partition(|(name, _)| {
             let name = name.split('[').next().unwrap_or(name);
-            O::TENSORS.contains(&name)
+            op.tensors().contains(&name)
         });
         let mut values: Vec<_> = elements.into_iter().collect();
         values.sort_by_cached_key(|(name, _)| name.contains('['));
-        Ok(Self { params: O::from_arguments(&named)?, misalign, at, values })
+        Ok(Self { params: op.from_arguments(&named)?, misalign, at, values })
     }
 
     /// Parses names and values unchanged, without the index of a result.
@@ -195,15 +191,15 @@ impl<O: Operation> Draft<O> {
     }
 
     /// Parameters of the case.
-    pub fn params(&self) -> &O::Params {
+    pub fn params(&self) -> &Params {
         &self.params
     }
 
     /// Returns the index given by `at`. Fails if the case has no such result.
-    pub fn at(&self, domain: &O::Domain) -> Result<Option<usize>, CaseError> {
+    pub fn at(&self, domain: &Domain) -> Result<Option<usize>, CaseError> {
         let Some(at) = self.at else { return Ok(None) };
-        let words = operation::result_element::<O>(domain, &self.params).words();
-        let results = operation::sizes::<O>(domain, &self.params)?.outputs / words;
+        let words = domain.result_element(&self.params).words();
+        let results = domain.sizes(&self.params)?.outputs / words;
         if at < results {
             Ok(Some(at))
         } else {
@@ -212,41 +208,42 @@ impl<O: Operation> Draft<O> {
     }
 
     /// Returns an upper bound on multiplications: results times elements of the largest input. `None` if the domain has no such case.
-    pub fn work(&self, domain: &O::Domain) -> Option<usize> {
-        let sizes = operation::sizes::<O>(domain, &self.params).ok().filter(|_| O::covers(domain, &self.params))?;
+    pub fn work(&self, domain: &Domain) -> Option<usize> {
+        let sizes = domain.sizes(&self.params).ok().filter(|_| domain.covers(&self.params))?;
         Some(sizes.outputs.saturating_mul(sizes.inputs.into_iter().max().unwrap_or(0)))
     }
 
     /// Makes the case, with tensors of the domain's sizes.
-    pub fn case(&self, domain: &O::Domain) -> Result<Case<O::Params>, CaseError> {
-        let sizes = operation::sizes::<O>(domain, &self.params)?;
+    pub fn case(&self, domain: &Domain) -> Result<Case<Params>, CaseError> {
+        let sizes = domain.sizes(&self.params)?;
         let mut tensors = sizes.inputs.map(|len| vec![0; len]);
         for (name, value) in &self.values {
-            set::<O>(name, value, domain, &self.params, &mut tensors)?;
+            set(name, value, domain, &self.params, &mut tensors)?;
         }
         Ok(Case { params: self.params.clone(), tensors: tensors.into(), misalign: self.misalign })
     }
 }
 
-fn set<O: Operation>(
+fn set(
     name: &str,
     value: &Value,
-    domain: &O::Domain,
-    params: &O::Params,
+    domain: &Domain,
+    params: &Params,
     tensors: &mut [Vec<i32>; 3],
 ) -> Result<(), CaseError> {
     let (tensor, index) = match name.split_once('[') {
         Some((tensor, index)) => (tensor, Some(index)),
         None => (name, None),
     };
-    let t = O::TENSORS.iter().position(|known| *known == tensor).ok_or_else(|| format!("no tensor {tensor}"))?;
-    let element = operation::element::<O>(domain, params, t);
+    let t =
+        domain.op().tensors().iter().position(|known| *known == tensor).ok_or_else(|| format!("no tensor {tensor}"))?;
+    let element = domain.element(params, t);
     let Some(index) = index else {
-        let place = whole::Place { op: O::OP, tensor, element: &element, range: O::range(domain, t) };
+        let place = whole::Place { op: domain.op().name(), tensor, element: &element, range: domain.range(t) };
         return place.fill(value, &mut tensors[t]).map_err(|error| error.of(name));
     };
     let value = element.read(value).map_err(|error| error.of(name))?;
-    let dimensions = O::dimensions(domain, params, t);
+    let dimensions = domain.dimensions(params, t);
     let subscripts: Option<Vec<usize>> =
         index.strip_suffix(']').and_then(|index| index.split(',').map(|s| s.parse().ok()).collect());
     let at = match subscripts {

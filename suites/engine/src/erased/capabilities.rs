@@ -12,16 +12,12 @@ pub(super) const fn of<O: Operation>() -> Capabilities<Erased> {
         tensors: Tensors {
             has_len: O::CAPABILITIES.tensors.has_len,
             sizes: |domain, params| (O::CAPABILITIES.tensors.sizes)(domain.typed::<O>(), params.typed::<O>()),
-            element: |domain, params, t| {
-                (O::CAPABILITIES.tensors.element)(domain.typed::<O>(), params.typed::<O>(), t)
-            },
+            element: |domain, params, t| (O::CAPABILITIES.tensors.element)(domain.typed::<O>(), params.typed::<O>(), t),
         },
         deviations: Deviations {
             contract: |kernel| (O::CAPABILITIES.deviations.contract)(kernel.typed::<O>()).map(Scheme::of::<O>),
             declared: |scheme| (O::CAPABILITIES.deviations.declared)(scheme.typed::<O>()),
-            in_case: |scheme, case| {
-                (O::CAPABILITIES.deviations.in_case)(scheme.typed::<O>(), &case.typed::<O>())
-            },
+            in_case: |scheme, case| (O::CAPABILITIES.deviations.in_case)(scheme.typed::<O>(), &case.typed::<O>()),
         },
         compiled: Compiled {
             is: |domain| (O::CAPABILITIES.compiled.is)(domain.typed::<O>()),
@@ -49,16 +45,12 @@ pub(super) const fn of<O: Operation>() -> Capabilities<Erased> {
         causes: Causes {
             undefined_class: O::CAPABILITIES.causes.undefined_class,
             path: |contract, reference, domain| {
-                let steps = (O::CAPABILITIES.causes.path)(
-                    contract.typed::<O>(),
-                    reference.typed::<O>(),
-                    domain.typed::<O>(),
-                );
+                let steps =
+                    (O::CAPABILITIES.causes.path)(contract.typed::<O>(), reference.typed::<O>(), domain.typed::<O>());
                 steps.into_iter().map(PathStep::<Erased>::of_typed::<O>).collect()
             },
             contract_cause: |contract, reference| {
-                let cause =
-                    (O::CAPABILITIES.causes.contract_cause)(contract.typed::<O>(), reference.typed::<O>());
+                let cause = (O::CAPABILITIES.causes.contract_cause)(contract.typed::<O>(), reference.typed::<O>());
                 cause.map(Change::of_typed::<O>)
             },
             matches_undefined: |params, outs, index| {

@@ -78,8 +78,7 @@ impl Kernel {
 
     /// True if the kernel is a caller's: only lanes that offer the kernel can run it.
     pub fn is_elsewhere(&self) -> bool {
-        let lists = self.op().lists();
-        !lists.every().any(|known| known.name == self.name)
+        self.op().lists().find(self.name).is_none()
     }
 
     /// True if the contract covers the parameters.
@@ -93,6 +92,11 @@ impl Lists {
     pub fn every(&self) -> impl Iterator<Item = &Kernel> {
         let mutants = self.mutants.iter().map(|mutant| &mutant.kernel);
         self.kernels.iter().chain(mutants).chain(&self.process_mutants)
+    }
+
+    /// Returns the kernel or known bug of a name.
+    pub fn find(&self, name: &str) -> Option<&Kernel> {
+        self.every().find(|known| known.name == name)
     }
 
     /// Returns the lists of an operation, made at the first call.
@@ -138,7 +142,7 @@ impl dyn super::AnyOperation {
 
     /// Returns the kernel or known bug of a name, or the caller's kernel.
     pub fn find(&self, name: &str) -> Option<&'static Kernel> {
-        self.lists().every().find(|known| known.name == name).or_else(|| self.elsewhere(name))
+        self.lists().find(name).or_else(|| self.elsewhere(name))
     }
 
     /// Returns the names of all kernels and known bugs, without those that end their process.

@@ -68,7 +68,7 @@ impl Types for Erased {
     }
 
     fn matches_undefined(params: &Params, outs: &[i32], index: usize) -> Option<bool> {
-        (params.op().capabilities().causes.matches_undefined)(params, outs, index)
+        params.matches_undefined(outs, index)
     }
 }
 

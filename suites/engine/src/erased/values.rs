@@ -1,6 +1,6 @@
 //! Parameters, domains and schemes of any operation.
 
-use super::{AnyOperation, Change, Erased, Op};
+use super::{AnyOperation, Change, Erased, Op, PathStep};
 use crate::operation::arguments::Arguments;
 use crate::operation::case::Case;
 use crate::operation::element::Element;
@@ -12,6 +12,7 @@ use std::any::Any;
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
+use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::protocol::Job;
 use tiebreak_impls::shape::{ShapeError, Sizes};
 use tiebreak_oracle::Rational;
@@ -83,6 +84,16 @@ impl Params {
     /// Returns the parameters as JSON.
     pub fn json(&self) -> serde_json::Result<Json> {
         self.op.params_json(self)
+    }
+
+    /// True if a prediction without a value matches a word; see [`Causes::matches_undefined`](crate::operation::Causes::matches_undefined).
+    pub fn matches_undefined(&self, outs: &[i32], index: usize) -> Option<bool> {
+        (self.capabilities().causes.matches_undefined)(self, outs, index)
+    }
+
+    /// Returns multipliers and shifts, with their fractional bits.
+    pub fn pairs(&self) -> Vec<(Channel, u32)> {
+        (self.capabilities().counted.pairs)(self)
     }
 
     /// Returns the number of multiply-accumulates of a call.
@@ -192,6 +203,17 @@ impl Scheme {
     /// Lists every change that a kernel may make to the scheme, in the order of preference.
     pub fn changes(&self, domain: &Domain) -> Vec<Change> {
         self.op.changes(self, domain)
+    }
+
+    /// Returns the causes of differences from a scheme, for a kernel with this contract; see
+    /// [`Causes::in_group`](crate::operation::Causes::in_group).
+    pub fn causes(&self, group: usize, scheme: &Self, domain: &Domain, kept: bool) -> Vec<Change> {
+        (self.capabilities().causes.in_group)(group, self, scheme, domain, kept)
+    }
+
+    /// Returns the path from a reference to this scheme of a contract; see [`Causes::path`](crate::operation::Causes::path).
+    pub fn path_from(&self, reference: &Self, domain: &Domain) -> Vec<PathStep> {
+        (self.capabilities().causes.path)(self, reference, domain)
     }
 
     /// Returns the domain of all cases to which the scheme gives values.

@@ -1,7 +1,6 @@
 //! Cause of a difference: the first change to the scheme whose prediction reproduces all evidence.
 
-use crate::operation::Operation;
-use crate::operation::change::Change;
+use crate::erased::{Change, Params};
 use crate::operation::expected::Expected;
 use crate::operation::observed::Observed;
 use std::borrow::Cow;
@@ -50,24 +49,24 @@ impl Share {
 }
 
 /// Measures the fit of a cause to some cases; `None` if the description depends on the outputs.
-fn share<O: Operation>(cause: &Change<O>, evidence: &[&Observed<O::Params>]) -> Option<Share> {
+fn share(cause: &Change, evidence: &[&Observed<Params>]) -> Option<Share> {
     cause.because()?;
     let predicted = evidence.iter().map(|seen| cause.predict(&seen.case).map(Cow::Owned));
-    Some(of_predictions::<O>(evidence, predicted))
+    Some(of_predictions(evidence, predicted))
 }
 
 /// Measures the fit of predictions to their cases.
-fn of_predictions<'a, O: Operation>(
-    evidence: &[&Observed<O::Params>],
+fn of_predictions<'a>(
+    evidence: &[&Observed<Params>],
     predicted: impl Iterator<Item = Option<Cow<'a, Expected>>>,
 ) -> Share {
-    let of = |mut share: Share, (seen, predicted): (&&Observed<O::Params>, Option<Cow<'a, Expected>>)| {
+    let of = |mut share: Share, (seen, predicted): (&&Observed<Params>, Option<Cow<'a, Expected>>)| {
         let predicted = predicted.filter(|predicted| predicted.len() == seen.outs.len());
         let differing = differing(seen);
         share.all += differing.len();
         let Some(predicted) = predicted else { return share };
         let is = |at: usize| match predicted[at] {
-            None => (O::CAPABILITIES.causes.matches_undefined)(&seen.case.params, &seen.outs, at) == Some(true),
+            None => seen.case.params.matches_undefined(&seen.outs, at) == Some(true),
             Some(value) => value == seen.outs[at],
         };
         share.right += differing.iter().filter(|at| is(**at)).count();
@@ -89,7 +88,7 @@ pub(crate) fn differing<P>(seen: &Observed<P>) -> Vec<usize> {
 
 /// Returns the nearest cause if no cause reproduces all evidence: a hint, without a class. A few cases find the cause, and all evidence gives the
 /// share.
-fn nearest<O: Operation>(causes: &[Change<O>], evidence: &[&Observed<O::Params>]) -> Option<(Share, String)> {
+fn nearest(causes: &[Change], evidence: &[&Observed<Params>]) -> Option<(Share, String)> {
     let differing = evidence.iter().filter(|seen| seen.differ > 0).take(FEW);
     let few: Vec<_> = differing.chain(evidence.iter().filter(|seen| seen.differ == 0).take(FEW)).copied().collect();
     let shares = causes.iter().filter_map(|cause| Some((share(cause, &few)?, cause))).rev();
@@ -132,22 +131,18 @@ fn results<P>(evidence: &[&Observed<P>]) -> usize {
 }
 
 /// Returns the first cause that reproduces all evidence.
-pub fn explain<O: Operation>(causes: &[Change<O>], evidence: &[&Observed<O::Params>]) -> Explanation {
+pub fn explain(causes: &[Change], evidence: &[&Observed<Params>]) -> Explanation {
     explain_beside(causes, evidence, &[])
 }
 
 /// Returns the first cause that reproduces the evidence of a run and of another run; the description counts the two separately.
-pub fn explain_beside<O: Operation>(
-    causes: &[Change<O>],
-    own: &[&Observed<O::Params>],
-    learnt: &[&Observed<O::Params>],
-) -> Explanation {
+pub fn explain_beside(causes: &[Change], own: &[&Observed<Params>], learnt: &[&Observed<Params>]) -> Explanation {
     let evidence = [own, learnt].concat();
     let examined = examined(own, learnt);
     for (at, cause) in causes.iter().enumerate() {
         let Some((because, predicted)) = cause.reproduces(&evidence) else { continue };
         let predicted = predicted.iter().map(|predicted| Some(Cow::Borrowed(predicted)));
-        let share = cause.because().map(|_| of_predictions::<O>(&evidence, predicted));
+        let share = cause.because().map(|_| of_predictions(&evidence, predicted));
         let because = match share {
             // A cause does not explain words that it leaves undefined.
             Some(Share { right: 0, all, .. }) if all > 0 => continue,

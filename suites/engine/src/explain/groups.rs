@@ -3,6 +3,7 @@
 //! Evidence is gathered over the whole run before the explanation. Explaining each batch was tried first: at `m = 1`, or for three differing outputs,
 //! a wrong cause often fits.
 
+use crate::erased::{Domain, Params, Scheme};
 use crate::explain::cause::{Explanation, explain_beside};
 use crate::explain::whereabouts;
 use crate::explain::witness::{Shown, any_difference, first_difference, shrink};
@@ -11,7 +12,6 @@ use crate::judge::side::{Group, Side};
 use crate::lane::Lane;
 use crate::operation::observed::Witness;
 use crate::operation::selection::CaseSelection;
-use crate::operation::{Operation, changes_in};
 use tiebreak_common::class::Class;
 
 /// Differences of a group of results.
@@ -30,48 +30,49 @@ pub struct Explained<P> {
 }
 
 /// Inputs of an explanation.
-pub struct Basis<'a, O: Operation> {
+pub struct Basis<'a> {
     /// Kernel name.
     pub kernel: &'static str,
     /// Code of the kernel in the lane; results that follow known faults of the code are no witnesses.
-    pub code: Option<LaneCode<'a, O>>,
+    pub code: Option<LaneCode<'a>>,
     /// Domain of the kernel.
-    pub domain: &'a O::Domain,
+    pub domain: &'a Domain,
     /// Contract of the kernel.
-    pub contract: &'a O::Scheme,
+    pub contract: &'a Scheme,
     /// Scheme with different results: the contract's scheme, or the reference.
-    pub scheme: &'a O::Scheme,
+    pub scheme: &'a Scheme,
     /// True if the kernel keeps its contract, and differs from the reference.
     pub kept: bool,
     /// Request of the caller; a single case is not shrunk.
     pub selection: &'a CaseSelection,
 }
 
-impl<O: Operation> Basis<'_, O> {
+impl Basis<'_> {
     /// Explains every group with differences, the group of the simplest witness first.
-    pub fn explained(&self, lane: &Lane, side: &Side<O::Params>) -> Vec<Explained<O::Params>> {
+    pub fn explained(&self, lane: &Lane, side: &Side<Params>) -> Vec<Explained<Params>> {
         let differing = side.groups.iter().filter(|(_, seen)| !seen.differing.is_empty());
         let mut all: Vec<_> = differing.filter_map(|(group, seen)| self.of_group(lane, *group, seen)).collect();
-        all.sort_by_cached_key(|explained| (O::CAPABILITIES.witnesses.rank)(&explained.witness));
+        all.sort_by_cached_key(|explained| (self.domain.capabilities().witnesses.rank)(&explained.witness));
         all
     }
 
-    fn of_group(&self, lane: &Lane, group: usize, seen: &Group<O::Params>) -> Option<Explained<O::Params>> {
+    fn of_group(&self, lane: &Lane, group: usize, seen: &Group<Params>) -> Option<Explained<Params>> {
         let Self { domain, contract, scheme, kept, selection, .. } = *self;
+        let capabilities = domain.capabilities();
         let first = seen
             .differing
             .iter()
-            .min_by_key(|seen| (seen.differ == 0, (O::CAPABILITIES.witnesses.shrink_priority)(seen)))?;
-        let causes = changes_in::<O>(group, contract, scheme, domain, kept);
+            .min_by_key(|seen| (seen.differ == 0, (capabilities.witnesses.shrink_priority)(seen)))?;
+        let causes = contract.causes(group, scheme, domain, kept);
         let learnt: Vec<_> = seen.learnt.iter().collect();
         let mut explanation = explain_beside(&causes, &seen.own(), &learnt);
         let class = explanation.class;
         let shown = Shown { basis: self, causes: &causes, class, cause: explanation.cause };
         let unexcused =
-            if selection.is_one_case() { first_difference::<O>(domain, first) } else { shrink(&shown, lane, first) };
-        let witness = unexcused.or_else(|| any_difference::<O>(domain, first))?;
+            if selection.is_one_case() { first_difference(domain, first) } else { shrink(&shown, lane, first) };
+        let witness = unexcused.or_else(|| any_difference(domain, first))?;
         if class == Class::Unexplained
-            && let Some(place) = whereabouts::described::<O>(domain, &seen.evidence(), &witness)
+            && let Some(place) = whereabouts::described(domain, &seen.evidence(), &witness)
         {
             explanation.because = format!("{}; {place}", explanation.because);
         }

@@ -7,6 +7,7 @@
 
 use crate::case::again::kernel_again;
 use crate::case::{catalogue, text};
+use crate::erased::Params;
 use crate::explain::cause::Explanation;
 use crate::explain::groups::Explained;
 use crate::explain::witness::any_difference;
@@ -16,7 +17,6 @@ use crate::operation::case::{Case, Spec};
 use crate::operation::expected::differs;
 use crate::operation::observed::{Observed, Witness};
 use crate::operation::request::Request;
-use crate::operation::{self, Operation};
 use crate::run::answers::{lacks, outs};
 use crate::run::subject::Subject;
 use std::cell::Cell;
@@ -47,11 +47,11 @@ const BYTES: usize = 4096;
 static SPENT: AtomicU64 = AtomicU64::new(0);
 
 /// Kernel in a lane, with the cases of the run in order.
-pub(crate) struct History<'a, O: Operation> {
+pub(crate) struct History<'a> {
     pub(crate) request: &'a Request,
-    pub(crate) subject: &'a Subject<O>,
+    pub(crate) subject: &'a Subject,
     pub(crate) lane: &'a Lane,
-    pub(crate) specs: &'a [Arc<Spec<O::Params>>],
+    pub(crate) specs: &'a [Arc<Spec<Params>>],
     /// Number of fresh workers so far.
     pub(crate) replays: Cell<u32>,
 }
@@ -62,9 +62,9 @@ struct Sequence<P> {
     witness: Witness<P>,
 }
 
-impl<O: Operation> History<'_, O> {
+impl History<'_> {
     /// Runs the witness of a difference again in a fresh worker. A witness without a difference there is replaced by another case or a sequence.
-    pub(crate) fn settle(&self, group: &Group<O::Params>, seen: &mut Explained<O::Params>) {
+    pub(crate) fn settle(&self, group: &Group<Params>, seen: &mut Explained<Params>) {
         match self.replay(&[&seen.witness.case]) {
             Some(None) => {}
             _ => return,
@@ -76,9 +76,10 @@ impl<O: Operation> History<'_, O> {
         SPENT.fetch_add(begun.elapsed().as_millis() as u64, Ordering::Relaxed);
     }
 
-    fn replace(&self, group: &Group<O::Params>, seen: &mut Explained<O::Params>, end: Instant) {
-        let mut smallest: Vec<&Observed<O::Params>> = group.differing.iter().collect();
-        smallest.sort_by_cached_key(|seen| (O::CAPABILITIES.witnesses.shrink_priority)(seen));
+    fn replace(&self, group: &Group<Params>, seen: &mut Explained<Params>, end: Instant) {
+        let mut smallest: Vec<&Observed<Params>> = group.differing.iter().collect();
+        let capabilities = self.subject.kernel.op().capabilities();
+        smallest.sort_by_cached_key(|seen| (capabilities.witnesses.shrink_priority)(seen));
         for seen_alone in smallest.iter().take(TARGETS) {
             if let Some(Some(witness)) = self.replay(&[&seen_alone.case]) {
                 seen.command = self.printed(&[&witness.case]);
@@ -109,9 +110,9 @@ impl<O: Operation> History<'_, O> {
     }
 
     /// Returns the shortest sequence found that ends with a target.
-    fn sequence(&self, targets: &[&Observed<O::Params>], end: Instant) -> Option<Sequence<O::Params>> {
+    fn sequence(&self, targets: &[&Observed<Params>], end: Instant) -> Option<Sequence<Params>> {
         let domain = &self.subject.kernel.contract.domain;
-        let planned = self.specs.iter().filter_map(|spec| spec.case::<O>(domain, self.request.seed));
+        let planned = self.specs.iter().filter_map(|spec| spec.case(domain, self.request.seed));
         let cases: Vec<_> = self.before().into_iter().chain(planned).collect();
         let mut places: Vec<usize> =
             targets.iter().filter_map(|seen| cases.iter().rposition(|case| *case == seen.case)).collect();
@@ -120,15 +121,16 @@ impl<O: Operation> History<'_, O> {
     }
 
     /// Returns the cases of the catalogue, which run before the plan.
-    fn before(&self) -> Vec<Case<O::Params>> {
+    fn before(&self) -> Vec<Case<Params>> {
         let domain = &self.subject.kernel.contract.domain;
-        let entries = catalogue::read::<O>(O::CATALOGUE).ok().filter(|_| self.request.selection.is_nothing());
-        let cases = entries.into_iter().flatten().filter_map(|entry| text::parse::<O>(&entry.case, domain).ok());
-        cases.filter(|case| O::covers(domain, &case.params)).collect()
+        let entries =
+            catalogue::read(domain.op(), domain.op().catalogue()).ok().filter(|_| self.request.selection.is_nothing());
+        let cases = entries.into_iter().flatten().filter_map(|entry| text::parse(&entry.case, domain).ok());
+        cases.filter(|case| domain.covers(&case.params)).collect()
     }
 
     /// Returns the shortest sequence found for the last of some cases.
-    fn ending(&self, cases: &[Case<O::Params>], end: Instant) -> Option<Sequence<O::Params>> {
+    fn ending(&self, cases: &[Case<Params>], end: Instant) -> Option<Sequence<Params>> {
         let last = cases.len() - 1;
         let shows = |from: usize| self.shows(&cases[from..].iter().collect::<Vec<_>>(), end);
         // Ever longer tails, then bisection: the effect of a call mostly appears in one of the next calls.
@@ -156,7 +158,7 @@ impl<O: Operation> History<'_, O> {
     }
 
     /// Removes calls between the first and the last, in ever smaller runs.
-    fn thin(&self, sequence: &mut Sequence<O::Params>, end: Instant) {
+    fn thin(&self, sequence: &mut Sequence<Params>, end: Instant) {
         let mut run = sequence.cases.len().saturating_sub(2);
         while run > 0 {
             let mut from = 1;
@@ -176,11 +178,11 @@ impl<O: Operation> History<'_, O> {
     }
 
     /// Shrinks each call while the last call differs.
-    fn shrink(&self, sequence: &mut Sequence<O::Params>, end: Instant) {
+    fn shrink(&self, sequence: &mut Sequence<Params>, end: Instant) {
         let domain = &self.subject.kernel.contract.domain;
         for at in (0..sequence.cases.len()).rev() {
-            let smaller = |sequence: &Sequence<O::Params>| {
-                O::shrink_candidates(&sequence.cases[at], domain).into_iter().find_map(|case| {
+            let smaller = |sequence: &Sequence<Params>| {
+                domain.shrink_candidates(&sequence.cases[at]).into_iter().find_map(|case| {
                     let mut cases = sequence.cases.clone();
                     cases[at] = case;
                     let witness = self.shows(&cases.iter().collect::<Vec<_>>(), end)?;
@@ -194,60 +196,59 @@ impl<O: Operation> History<'_, O> {
     }
 
     /// Returns the witness of the last case after the other cases, within the limits.
-    fn shows(&self, cases: &[&Case<O::Params>], end: Instant) -> Option<Witness<O::Params>> {
+    fn shows(&self, cases: &[&Case<Params>], end: Instant) -> Option<Witness<Params>> {
         self.replays.set(self.replays.get() + 1);
         if self.replays.get() > REPLAYS || Instant::now() >= end { None } else { self.replay(cases).flatten() }
     }
 
     /// Runs cases in a fresh worker, and returns the witness of the last case. The outer `None` means that the cases could not run.
-    fn replay(&self, cases: &[&Case<O::Params>]) -> Option<Option<Witness<O::Params>>> {
+    fn replay(&self, cases: &[&Case<Params>]) -> Option<Option<Witness<Params>>> {
         let Subject { kernel, contract, .. } = self.subject;
         let domain = &kernel.contract.domain;
         let mut lease = self.lane.fresh()?;
         let mut given = Vec::new();
         for case in cases {
-            let results =
-                operation::sizes::<O>(domain, &case.params).ok().filter(|_| O::covers(domain, &case.params))?.outputs;
-            if lacks::<O>(self.lane, &case.params) {
+            let results = domain.sizes(&case.params).ok().filter(|_| domain.covers(&case.params))?.outputs;
+            if lacks(self.lane, &case.params) {
                 return None;
             }
-            given = outs::<O>(&mut lease, kernel.name, case, results).ok()?;
+            given = outs(&mut lease, kernel.name, case, results).ok()?;
         }
         let case = (*cases.last()?).clone();
-        let expected = O::expected(contract, &case).ok()?;
+        let expected = contract.expected(&case).ok()?;
         if !differs(&expected, &given) {
             return Some(None);
         }
         let observed = Observed { case, outs: given, expected, differ: 1, faulty: Vec::new(), due: Vec::new() };
-        any_difference::<O>(domain, &observed).map(Some)
+        any_difference(domain, &observed).map(Some)
     }
 
     /// Returns the command that runs cases in order; `None` if the cases are too many or too large.
-    fn printed(&self, cases: &[&Case<O::Params>]) -> Option<String> {
+    fn printed(&self, cases: &[&Case<Params>]) -> Option<String> {
         let domain = &self.subject.kernel.contract.domain;
-        let written = |case: &&Case<O::Params>| {
-            let short = text::arguments::<O>(domain, case);
-            Some(words::case(&short.or_else(|| text::complete::<O>(domain, case, &self.made(case)))?))
+        let written = |case: &&Case<Params>| {
+            let short = text::arguments(domain, case);
+            Some(words::case(&short.or_else(|| text::complete(domain, case, &self.made(case)))?))
         };
         let written: Vec<String> = cases.iter().take(PRINTED + 1).map(written).collect::<Option<_>>()?;
         let fits = written.len() <= PRINTED && written.iter().map(String::len).sum::<usize>() <= BYTES;
         let given: String = written.iter().map(|case| format!(" --case {}", quoted(case))).collect();
-        fits.then(|| kernel_again::<O>(self.request, self.subject.kernel, self.lane) + &given)
+        fits.then(|| kernel_again(self.request, self.subject.kernel, self.lane) + &given)
     }
 
     /// Returns the texts of the tensors of a planned case.
-    fn made(&self, case: &Case<O::Params>) -> [Option<String>; 3] {
+    fn made(&self, case: &Case<Params>) -> [Option<String>; 3] {
         let domain = &self.subject.kernel.contract.domain;
-        let of = |spec: &Arc<Spec<O::Params>>| {
+        let of = |spec: &Arc<Spec<Params>>| {
             let same = (&spec.params, spec.misalign) == (&case.params, case.misalign);
-            let is = same && spec.case::<O>(domain, self.request.seed).is_some_and(|made| made == *case);
+            let is = same && spec.case(domain, self.request.seed).is_some_and(|made| made == *case);
             is.then(|| spec.made(self.request.seed))
         };
         self.specs.iter().find_map(of).unwrap_or_default()
     }
 
     /// Returns the command that runs a case `times` times if a fresh worker reproduces the difference; otherwise the command of the whole plan.
-    pub(crate) fn repeated(&self, case: &Case<O::Params>, times: usize) -> String {
+    pub(crate) fn repeated(&self, case: &Case<Params>, times: usize) -> String {
         let cases = vec![case; times.min(PRINTED + 1)];
         let shown = self.printed(&cases).filter(|_| matches!(self.replay(&cases), Some(Some(_))));
         shown.unwrap_or_else(|| self.whole())
@@ -256,7 +257,7 @@ impl<O: Operation> History<'_, O> {
     /// Returns the command that repeats the kernel's whole plan.
     pub(crate) fn whole(&self) -> String {
         let Request { effort, seed, .. } = self.request;
-        let kernel = kernel_again::<O>(self.request, self.subject.kernel, self.lane);
+        let kernel = kernel_again(self.request, self.subject.kernel, self.lane);
         format!("{kernel} --effort {} --seed {seed}", effort.name())
     }
 }

@@ -1,6 +1,7 @@
 //! Differences for `mismatches.csv`, each with a complete case.
 
 use crate::case::text::{self, Draft};
+use crate::erased::Params;
 use crate::explain::comparison::Comparison;
 use crate::explain::groups::Explained;
 use crate::explain::witness::{any_difference, first_difference};
@@ -9,7 +10,6 @@ use crate::judge::side::Side;
 use crate::lane::Lane;
 use crate::operation::case::{Case, Spec};
 use crate::operation::observed::{Observed, Witness};
-use crate::operation::{self, Operation};
 use crate::run::answers::lacks;
 use crate::run::subject::sized;
 use std::collections::BTreeSet;
@@ -39,21 +39,22 @@ pub(crate) struct Line<P> {
 }
 
 /// Returns the smallest cases of a side, each with the first difference. `specs` are the sources of the cases.
-pub(crate) fn lines<O: Operation>(
-    comparison: &Comparison<'_, O>,
-    side: &Side<O::Params>,
-    specs: &[Arc<Spec<O::Params>>],
-    explained: &[Explained<O::Params>],
-) -> Vec<Line<O::Params>> {
+pub(crate) fn lines(
+    comparison: &Comparison<'_>,
+    side: &Side<Params>,
+    specs: &[Arc<Spec<Params>>],
+    explained: &[Explained<Params>],
+) -> Vec<Line<Params>> {
+    let capabilities = comparison.domain().capabilities();
     let mut smallest: Vec<_> =
         side.groups.iter().flat_map(|(group, seen)| seen.differing.iter().map(move |seen| (*group, seen))).collect();
-    smallest.sort_by_cached_key(|(_, seen)| (O::CAPABILITIES.witnesses.shrink_priority)(seen));
+    smallest.sort_by_cached_key(|(_, seen)| (capabilities.witnesses.shrink_priority)(seen));
     let quick = comparison.against == Against::Reference && comparison.request.effort == Effort::Quick;
     let few = if quick { KEPT_BY_QUICK } else { KEPT };
     let mut classes = BTreeSet::new();
-    let row = |(at, (group, seen)): (usize, (usize, &Observed<O::Params>))| {
-        let unexcused = first_difference::<O>(comparison.domain(), seen);
-        let first = unexcused.or_else(|| any_difference::<O>(comparison.domain(), seen))?;
+    let row = |(at, (group, seen)): (usize, (usize, &Observed<Params>))| {
+        let unexcused = first_difference(comparison.domain(), seen);
+        let first = unexcused.or_else(|| any_difference(comparison.domain(), seen))?;
         let of_group = explained.iter().find(|explained| explained.group == group)?;
         let class = class(comparison, seen, first.index).unwrap_or(of_group.explanation.class);
         let is_new = classes.insert(class);
@@ -63,9 +64,8 @@ pub(crate) fn lines<O: Operation>(
         // A difference that depends on earlier calls is reproduced only by them.
         let after_others = of_group.explanation.class == Class::DependsOnHistory;
         let command = of_group.command.clone().filter(|_| after_others);
-        let spelled = |witness: &Witness<O::Params>, class| {
-            (O::CAPABILITIES.spelling.result)(&witness.case, witness.index, class)
-        };
+        let spelled =
+            |witness: &Witness<Params>, class| (capabilities.spelling.result)(&witness.case, witness.index, class);
         let Some(case) = spelled(&first, Some(class)) else {
             let (witness, case) = complete(comparison, specs, first)?;
             let at = Some(witness.index);
@@ -81,7 +81,7 @@ pub(crate) fn lines<O: Operation>(
 }
 
 /// Returns the class of a single difference from the reference, if a known change explains it.
-fn class<O: Operation>(comparison: &Comparison<'_, O>, seen: &Observed<O::Params>, index: usize) -> Option<Class> {
+fn class(comparison: &Comparison<'_>, seen: &Observed<Params>, index: usize) -> Option<Class> {
     if comparison.against != Against::Reference || comparison.subject.path.is_empty() {
         return None;
     }
@@ -89,7 +89,7 @@ fn class<O: Operation>(comparison: &Comparison<'_, O>, seen: &Observed<O::Params
         return seen.due.get(index).copied().flatten();
     }
     let expected_case = comparison.subject.expect_case(seen.case.clone()).ok()?;
-    let element = operation::result_element::<O>(comparison.domain(), &seen.case.params);
+    let element = comparison.domain().result_element(&seen.case.params);
     classify_by_path(&comparison.subject.path, &element, &expected_case, &seen.outs, &seen.faulty)
         .get(index)
         .copied()
@@ -98,64 +98,57 @@ fn class<O: Operation>(comparison: &Comparison<'_, O>, seen: &Observed<O::Params
 
 /// Returns a difference with its case as text. In order of preference: a small case written out, the caller's text, a case reduced to the operands of
 /// this result if the kernel gives the same result, and the case with the fills of its tensors.
-fn complete<O: Operation>(
-    comparison: &Comparison<'_, O>,
-    specs: &[Arc<Spec<O::Params>>],
-    witness: Witness<O::Params>,
-) -> Option<(Witness<O::Params>, ledger::Case)> {
+fn complete(
+    comparison: &Comparison<'_>,
+    specs: &[Arc<Spec<Params>>],
+    witness: Witness<Params>,
+) -> Option<(Witness<Params>, ledger::Case)> {
     let domain = comparison.domain();
-    if let Some(case) = text::arguments::<O>(domain, &witness.case) {
+    if let Some(case) = text::arguments(domain, &witness.case) {
         return Some((witness, case));
     }
-    let is_it = |text: &&String| text::parse::<O>(text, domain).is_ok_and(|case| case == witness.case);
+    let is_it = |text: &&String| text::parse(text, domain).is_ok_and(|case| case == witness.case);
     if let Some(given) = comparison.request.selection.cases.iter().find(is_it) {
-        return Draft::<O>::described(given).map(|case| (witness, case));
+        return Draft::described(given).map(|case| (witness, case));
     }
-    if let Some(alone) = alone(comparison, &witness, |alone| text::arguments::<O>(domain, &alone.case)) {
+    if let Some(alone) = alone(comparison, &witness, |alone| text::arguments(domain, &alone.case)) {
         return Some(alone);
     }
-    let of = |spec: &Arc<Spec<O::Params>>| {
+    let of = |spec: &Arc<Spec<Params>>| {
         let same = (&spec.params, spec.misalign) == (&witness.case.params, witness.case.misalign);
-        let make = || spec.case::<O>(domain, comparison.request.seed).map(sized);
+        let make = || spec.case(domain, comparison.request.seed).map(sized);
         let made = same.then(|| spec.cache.case(make)).flatten()?;
         (*made == witness.case).then(|| spec.made(comparison.request.seed))
     };
     let made = specs.iter().find_map(of).unwrap_or_default();
-    text::complete::<O>(domain, &witness.case, &made).map(|case| (witness, case))
+    text::complete(domain, &witness.case, &made).map(|case| (witness, case))
 }
 
 /// Returns the difference in a case reduced to the operands of the result, as text, if the kernel gives the same result.
-fn alone<O: Operation>(
-    comparison: &Comparison<'_, O>,
-    witness: &Witness<O::Params>,
-    spelled: impl Fn(&Witness<O::Params>) -> Option<ledger::Case>,
-) -> Option<(Witness<O::Params>, ledger::Case)> {
-    operation::isolate_result::<O>(&witness.case, comparison.domain(), witness.index).into_iter().find_map(
-        |(case, index)| {
-            let case =
-                spelled(&Witness { case: case.clone(), index, ..witness.clone() }).map(|spelled| (case, spelled));
-            let (case, spelled) = case?;
-            let same = |alone: &Witness<O::Params>| {
-                (alone.index, &alone.got, &alone.expected) == (index, &witness.got, &witness.expected)
-            };
-            Some((shown(comparison, comparison.lane, case).filter(same)?, spelled))
-        },
-    )
+fn alone(
+    comparison: &Comparison<'_>,
+    witness: &Witness<Params>,
+    spelled: impl Fn(&Witness<Params>) -> Option<ledger::Case>,
+) -> Option<(Witness<Params>, ledger::Case)> {
+    comparison.domain().isolate_result(&witness.case, witness.index).into_iter().find_map(|(case, index)| {
+        let case = spelled(&Witness { case: case.clone(), index, ..witness.clone() }).map(|spelled| (case, spelled));
+        let (case, spelled) = case?;
+        let same = |alone: &Witness<Params>| {
+            (alone.index, &alone.got, &alone.expected) == (index, &witness.got, &witness.expected)
+        };
+        Some((shown(comparison, comparison.lane, case).filter(same)?, spelled))
+    })
 }
 
 /// Returns the first difference of a single case, judged like a run.
-fn shown<O: Operation>(
-    comparison: &Comparison<'_, O>,
-    lane: &Lane,
-    case: Case<O::Params>,
-) -> Option<Witness<O::Params>> {
+fn shown(comparison: &Comparison<'_>, lane: &Lane, case: Case<Params>) -> Option<Witness<Params>> {
     let subject = comparison.subject;
-    if !O::covers(comparison.domain(), &case.params) || lacks::<O>(lane, &case.params) {
+    if !comparison.domain().covers(&case.params) || lacks(lane, &case.params) {
         return None;
     }
     let expected_case = subject.expect_case(case).ok()?;
-    let record = run::<O>(lane, subject.kernel, &subject.contract, &subject.path, &[expected_case]);
+    let record = run(lane, subject.kernel, &subject.contract, &subject.path, &[expected_case]);
     let side = if comparison.against == Against::Contract { &record.contract } else { &record.reference };
     let seen = side.smallest()?;
-    first_difference::<O>(comparison.domain(), seen).or_else(|| any_difference::<O>(comparison.domain(), seen))
+    first_difference(comparison.domain(), seen).or_else(|| any_difference(comparison.domain(), seen))
 }

@@ -9,13 +9,13 @@ pub mod sides;
 pub mod whereabouts;
 pub mod witness;
 
+use crate::erased::Params;
 use crate::explain::history::History;
 use crate::explain::sides::ExplainedSide;
 use crate::judge::JudgedLane;
 use crate::judge::agreement::Agreements;
 use crate::judge::record::{Record, run};
 use crate::lane::Lane;
-use crate::operation::Operation;
 use crate::operation::case::Spec;
 use crate::operation::observed::Witness;
 use crate::operation::request::Request;
@@ -29,35 +29,35 @@ use std::sync::Arc;
 use tiebreak_common::budget::Effort;
 
 /// Explanations for a kernel.
-pub(crate) struct ExplainedKernel<'a, O: Operation> {
-    pub(crate) lanes: Vec<ExplainedLane<'a, O>>,
+pub(crate) struct ExplainedKernel<'a> {
+    pub(crate) lanes: Vec<ExplainedLane<'a>>,
     /// Witness of each bitwise comparison with differences.
-    pub(crate) agreements: Vec<Option<Witness<O::Params>>>,
+    pub(crate) agreements: Vec<Option<Witness<Params>>>,
 }
 
 /// Explanations for a kernel in a lane.
-pub(crate) struct ExplainedLane<'a, O: Operation> {
-    pub(crate) sides: Vec<ExplainedSide<'a, O>>,
+pub(crate) struct ExplainedLane<'a> {
+    pub(crate) sides: Vec<ExplainedSide<'a>>,
     /// Outcome of repeated calls, if they ran.
-    pub(crate) repeats: Option<Repeats<O::Params>>,
+    pub(crate) repeats: Option<Repeats<Params>>,
     /// Command that reproduces a difference between calls with the same input.
     pub(crate) repeated: Option<String>,
 }
 
 /// Explains the judged results: the last stage that runs kernels.
-pub(crate) fn explained<'a, O: Operation>(
+pub(crate) fn explained<'a>(
     request: &Request,
-    subject: &'a Subject<O>,
-    specs: &[Arc<Spec<O::Params>>],
-    judged: &[JudgedLane<'_, O>],
-    agreements: &Agreements<'_, O>,
-) -> Result<ExplainedKernel<'a, O>> {
+    subject: &'a Subject,
+    specs: &[Arc<Spec<Params>>],
+    judged: &[JudgedLane<'_>],
+    agreements: &Agreements<'_>,
+) -> Result<ExplainedKernel<'a>> {
     let agreements = sides::agreements(request, agreements);
-    let in_lane = |JudgedLane { lane, record, is_complete, .. }: &JudgedLane<'_, O>| {
+    let in_lane = |JudgedLane { lane, record, is_complete, .. }: &JudgedLane<'_>| {
         let learnt = if request.selection.is_one_case() { learn(request, subject, lane, record)? } else { None };
         let sides = sides::record(request, subject, lane, (learnt.as_ref().unwrap_or(record), specs));
         // Repeated calls run after the explanations: a kernel that keeps state has it from earlier calls, and replays count those.
-        let repeats = is_complete.then(|| repeats::run::<O>(request, subject.kernel, lane, specs));
+        let repeats = is_complete.then(|| repeats::run(request, subject.kernel, lane, specs));
         let differing = repeats.as_ref().and_then(|repeats| repeats.differs.as_ref());
         let history = History { request, subject, lane, specs, replays: Cell::new(0) };
         let repeated = differing.map(|differing| history.repeated(&differing.case, differing.call as usize));
@@ -69,21 +69,16 @@ pub(crate) fn explained<'a, O: Operation>(
 
 /// Adds the evidence of a short plan to a record, without counts: a single case fits many causes, and more cases distinguish them. `None` without
 /// differences.
-fn learn<O: Operation>(
-    request: &Request,
-    subject: &Subject<O>,
-    lane: &Lane,
-    record: &Record<O::Params>,
-) -> Result<Option<Record<O::Params>>> {
+fn learn(request: &Request, subject: &Subject, lane: &Lane, record: &Record<Params>) -> Result<Option<Record<Params>>> {
     if record.contract.count.differ + record.reference.count.differ == 0 {
         return Ok(None);
     }
     let domain = &subject.kernel.contract.domain;
     let others = CaseSelection { cases: Vec::new(), x: None, ..request.selection.clone() };
-    let specs = plans::plan::<O>(domain, &others, &Effort::Quick.budget(), request.seed);
-    let covered = specs.iter().filter(|spec| O::covers(domain, &spec.params));
+    let specs = plans::plan(domain, &others, &Effort::Quick.budget(), request.seed);
+    let covered = specs.iter().filter(|spec| domain.covers(&spec.params));
     let cases: Vec<_> = covered.filter_map(|spec| subject.expected_case(spec, request.seed)).collect::<Result<_>>()?;
     let mut learnt = record.clone();
-    learnt.learn_from(run::<O>(lane, subject.kernel, &subject.contract, &subject.path, &cases));
+    learnt.learn_from(run(lane, subject.kernel, &subject.contract, &subject.path, &cases));
     Ok(Some(learnt))
 }

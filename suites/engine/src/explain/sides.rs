@@ -1,5 +1,6 @@
 //! Differences of a kernel in a lane, from the contract and from the reference, with causes.
 
+use crate::erased::{Change, Params, Scheme};
 use crate::explain::cause::{Explanation, differing, explain_beside};
 use crate::explain::comparison::Comparison;
 use crate::explain::groups::{Basis, Explained};
@@ -12,11 +13,9 @@ use crate::judge::record::{Record, classify_by_path};
 use crate::judge::side::{Group, Side};
 use crate::lane::Lane;
 use crate::operation::case::Spec;
-use crate::operation::change::Change;
 use crate::operation::fault::Seen;
 use crate::operation::observed::Witness;
 use crate::operation::request::Request;
-use crate::operation::{self, Operation, changes_in, label};
 use crate::run::answers::outs;
 use crate::run::subject::Subject;
 use std::cell::Cell;
@@ -26,27 +25,27 @@ use tiebreak_common::parallel;
 use tiebreak_reports::ledger::Against;
 
 /// Explained differences of a kernel in a lane from a scheme.
-pub(crate) struct ExplainedSide<'a, O: Operation> {
+pub(crate) struct ExplainedSide<'a> {
     pub(crate) against: Against,
-    pub(crate) scheme: &'a O::Scheme,
+    pub(crate) scheme: &'a Scheme,
     /// True if the kernel keeps its contract, and `scheme` is the reference.
     pub(crate) kept: bool,
     /// Differences by group, the group of the simplest witness first.
-    pub(crate) groups: Vec<Explained<O::Params>>,
+    pub(crate) groups: Vec<Explained<Params>>,
     /// Differing cases kept for the CSV file, smallest first.
-    pub(crate) lines: Vec<Line<O::Params>>,
+    pub(crate) lines: Vec<Line<Params>>,
 }
 
 /// Record of a run, and the specs of the cases.
 type Recorded<'a, P> = (&'a Record<P>, &'a [Arc<Spec<P>>]);
 
 /// Explains the differences of a kernel in a lane, from the contract and from the reference.
-pub(crate) fn record<'a, O: Operation>(
+pub(crate) fn record<'a>(
     request: &Request,
-    subject: &'a Subject<O>,
+    subject: &'a Subject,
     lane: &Lane,
-    (record, specs): Recorded<'_, O::Params>,
-) -> Vec<ExplainedSide<'a, O>> {
+    (record, specs): Recorded<'_, Params>,
+) -> Vec<ExplainedSide<'a>> {
     let sides = [
         (Against::Contract, Some(&subject.contract), &record.contract),
         (Against::Reference, subject.reference.as_ref(), &record.reference),
@@ -80,10 +79,7 @@ pub(crate) fn record<'a, O: Operation>(
 }
 
 /// Returns, for each bitwise comparison, a small case with different results, if any.
-pub(crate) fn agreements<O: Operation>(
-    request: &Request,
-    agreements: &Agreements<'_, O>,
-) -> Vec<Option<Witness<O::Params>>> {
+pub(crate) fn agreements(request: &Request, agreements: &Agreements<'_>) -> Vec<Option<Witness<Params>>> {
     let witness = |agreement: &_| agreements.witness(agreement, &request.selection);
     parallel::map(&agreements.compared(), |agreement| witness(agreement))
 }
@@ -91,10 +87,10 @@ pub(crate) fn agreements<O: Operation>(
 /// Returns the cause of a broken contract, if it also reproduces the differences from the reference. Differences of the contract itself from the
 /// reference have another cause: if the contract gives all differing results, the contract explains the block; if it gives some, the class is the
 /// class of the printed witness.
-fn by_contract<O: Operation>(
-    (subject, lane): (&Subject<O>, &Lane),
-    reference: &O::Scheme,
-    (seen, group): (&Explained<O::Params>, &Group<O::Params>),
+fn by_contract(
+    (subject, lane): (&Subject, &Lane),
+    reference: &Scheme,
+    (seen, group): (&Explained<Params>, &Group<Params>),
     broken: &Explanation,
 ) -> Option<Explanation> {
     if broken.class == Class::DependsOnHistory {
@@ -103,22 +99,22 @@ fn by_contract<O: Operation>(
     let (contract, domain) = (&subject.contract, &subject.kernel.contract.domain);
     let [as_promised, all] = as_promised(subject, group);
     let learnt: Vec<_> = group.learnt.iter().collect();
-    let explained = |causes: &[Change<O>]| {
+    let explained = |causes: &[Change]| {
         let explanation = explain_beside(causes, &group.own(), &learnt);
         (explanation.class != Class::Unexplained).then_some(explanation)
     };
     if as_promised == all {
-        let explanation = explained(&changes_in::<O>(seen.group, contract, reference, domain, true))?;
+        let explanation = explained(&contract.causes(seen.group, reference, domain, true))?;
         return Some(refined(subject, lane, explanation, &seen.witness, true));
     }
-    let causes = changes_in::<O>(seen.group, contract, contract, domain, false);
-    let causes: Vec<Change<O>> = causes.into_iter().filter(|cause| cause.class == broken.class).collect();
+    let causes = contract.causes(seen.group, contract, domain, false);
+    let causes: Vec<Change> = causes.into_iter().filter(|cause| cause.class == broken.class).collect();
     let explanation = explained(&causes)?;
     if as_promised == 0 {
         return Some(explanation);
     }
     let [count, of] = [as_promised, all].map(|n| tiebreak_reports::text::count(n as u64));
-    let own = label::<O>(contract);
+    let own = contract.label();
     let because = format!("{count} of {of} that differ are what {own} gives; of the others: {}", explanation.because);
     let explanation = Explanation { because, ..explanation };
     let promised = is_promised(subject, &seen.witness);
@@ -126,10 +122,10 @@ fn by_contract<O: Operation>(
 }
 
 /// Counts kept results that differ from the reference: results that the contract gives, and all.
-fn as_promised<O: Operation>(subject: &Subject<O>, group: &Group<O::Params>) -> [usize; 2] {
+fn as_promised(subject: &Subject, group: &Group<Params>) -> [usize; 2] {
     let mut out = [0; 2];
     for seen in &group.differing {
-        let Ok(expected) = O::expected(&subject.contract, &seen.case) else { continue };
+        let Ok(expected) = subject.contract.expected(&seen.case) else { continue };
         for at in differing(seen) {
             out[0] += usize::from(expected.get(at).copied().flatten() == Some(seen.outs[at]));
             out[1] += 1;
@@ -139,22 +135,22 @@ fn as_promised<O: Operation>(subject: &Subject<O>, group: &Group<O::Params>) -> 
 }
 
 /// True if the contract gives the result of a witness.
-fn is_promised<O: Operation>(subject: &Subject<O>, witness: &Witness<O::Params>) -> bool {
-    let Ok(expected) = O::expected(&subject.contract, &witness.case) else { return false };
-    let element = operation::result_element::<O>(&subject.kernel.contract.domain, &witness.case.params);
+fn is_promised(subject: &Subject, witness: &Witness<Params>) -> bool {
+    let Ok(expected) = subject.contract.expected(&witness.case) else { return false };
+    let element = subject.kernel.contract.domain.result_element(&witness.case.params);
     let words: Option<Vec<i32>> =
         expected.iter().skip(witness.index * element.words()).take(element.words()).copied().collect();
     words.is_some_and(|words| !words.is_empty() && element.described(&words) == witness.got)
 }
 
 /// Returns causes and smallest witnesses of the differences on one side; a caller's case is not shrunk.
-fn explained<O: Operation>(
+fn explained(
     request: &Request,
-    (subject, lane): (&Subject<O>, &Lane),
-    scheme: &O::Scheme,
-    side: &Side<O::Params>,
+    (subject, lane): (&Subject, &Lane),
+    scheme: &Scheme,
+    side: &Side<Params>,
     kept: bool,
-) -> Vec<Explained<O::Params>> {
+) -> Vec<Explained<Params>> {
     let basis = Basis {
         kernel: subject.kernel.name,
         code: Some(lane_code(subject, lane)),
@@ -171,24 +167,24 @@ fn explained<O: Operation>(
     all
 }
 
-fn lane_code<'a, O: Operation>(subject: &'a Subject<O>, lane: &'a Lane) -> LaneCode<'a, O> {
+fn lane_code<'a>(subject: &'a Subject, lane: &'a Lane) -> LaneCode<'a> {
     LaneCode { kernel: subject.kernel.name, lane: &lane.name, contract: &subject.contract }
 }
 
 /// Returns the explanation with the class of the witness alone, if the kernel keeps the contract and the path is known.
-fn refined<O: Operation>(
-    subject: &Subject<O>,
+fn refined(
+    subject: &Subject,
     lane: &Lane,
     explanation: Explanation,
-    witness: &Witness<O::Params>,
+    witness: &Witness<Params>,
     kept: bool,
 ) -> Explanation {
     if !kept || subject.path.is_empty() {
         return explanation;
     }
     let Ok(expected_case) = subject.expect_case(witness.case.clone()) else { return explanation };
-    let ran = outs::<O>(&mut lane.lease(), subject.kernel.name, &witness.case, expected_case.contract.len());
-    let element = operation::result_element::<O>(&subject.kernel.contract.domain, &witness.case.params);
+    let ran = outs(&mut lane.lease(), subject.kernel.name, &witness.case, expected_case.contract.len());
+    let element = subject.kernel.contract.domain.result_element(&witness.case.params);
     let Ok(outs) = ran else { return explanation };
     let mut seen = Seen::new();
     let faulty = lane_code(subject, lane).faulty(

@@ -1,7 +1,7 @@
 //! Body and tail of a kernel: the scheme of whole vectors, and the scheme of the following elements.
 
 use super::{AT_ONCE, Probe, predictions, schemes};
-use crate::operation::Operation;
+use crate::erased::{Params, Scheme};
 use crate::operation::case::Spec;
 use crate::operation::expected::Expected;
 use serde::Serialize;
@@ -48,13 +48,13 @@ impl Candidate {
 }
 
 /// Returns the schemes of both parts over the whole plan, for the largest vector size with schemes for both.
-pub(super) fn found<O: Operation>(asked: &Probe<'_, O>, specs: &[Spec<O::Params>], seed: u64) -> Option<Apart> {
-    let (schemes, labels): (Vec<O::Scheme>, Vec<String>) = schemes::<O>().into_iter().unzip();
+pub(super) fn found(asked: &Probe<'_>, specs: &[Spec<Params>], seed: u64) -> Option<Apart> {
+    let (schemes, labels): (Vec<Scheme>, Vec<String>) = schemes(asked.domain.op()).into_iter().unzip();
     let mut candidates = candidates(labels);
     for chunk in specs.chunks(AT_ONCE) {
         let (cases, answered) = asked.answers(chunk, seed);
         let wanted: Vec<bool> = candidates.iter().map(|candidate| !candidate.is_out()).collect();
-        compare(&mut candidates, &predictions::<O>(&schemes, &wanted, &cases), &answered);
+        compare(&mut candidates, &predictions(&schemes, &wanted, &cases), &answered);
     }
     concluded(&candidates)
 }

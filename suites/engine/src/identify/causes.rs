@@ -1,11 +1,10 @@
 //! Causes of the differences from the nearest schemes, for a kernel that follows no scheme.
 
 use super::{Excluded, Probe};
+use crate::erased::Params;
 use crate::explain::cause;
 use crate::operation::case::Case;
 use crate::operation::observed::Observed;
-use crate::operation::scheme::NamedScheme;
-use crate::operation::{self, Operation};
 use serde::Serialize;
 use tiebreak_common::class::Class;
 use tiebreak_common::parallel;
@@ -26,7 +25,7 @@ pub struct Cause {
 pub(super) type Answered<P> = (Case<P>, Vec<i32>);
 
 /// Adds the causes to the nearest of the excluded schemes, and moves schemes with a cause to the front. `excluded` has the nearest scheme first.
-pub(super) fn add<O: Operation>(asked: &Probe<'_, O>, excluded: &mut [Excluded], answered: &[Answered<O::Params>]) {
+pub(super) fn add(asked: &Probe<'_>, excluded: &mut [Excluded], answered: &[Answered<Params>]) {
     let mut nearest: Vec<usize> = Vec::new();
     for (at, one) in excluded.iter().enumerate() {
         if nearest.iter().all(|known| family(&excluded[*known].scheme) != family(&one.scheme)) {
@@ -47,16 +46,16 @@ pub fn family(label: &str) -> &str {
 }
 
 /// Returns the change to a scheme that reproduces all results; `None` if no change does.
-fn cause<O: Operation>(asked: &Probe<'_, O>, scheme: &str, answered: &[Answered<O::Params>]) -> Option<Cause> {
-    let scheme = O::Scheme::named(scheme).ok()?;
-    let observed = |(case, outs): &Answered<O::Params>| {
-        let expected = O::expected(&scheme, case).ok()?;
-        let words = operation::result_element::<O>(asked.domain, &case.params).words();
+fn cause(asked: &Probe<'_>, scheme: &str, answered: &[Answered<Params>]) -> Option<Cause> {
+    let scheme = asked.domain.op().scheme(scheme).ok()?;
+    let observed = |(case, outs): &Answered<Params>| {
+        let expected = scheme.expected(case).ok()?;
+        let words = asked.domain.result_element(&case.params).words();
         let differs = |at: usize| expected[at].is_some_and(|expected| expected != outs[at]);
         let differ = (0..outs.len()).step_by(words).filter(|at| (*at..at + words).any(differs)).count();
         Some(Observed { case: case.clone(), outs: outs.clone(), expected, differ, faulty: Vec::new(), due: Vec::new() })
     };
-    let observed: Vec<Observed<O::Params>> = answered.iter().filter_map(observed).collect();
-    let found = cause::explain::<O>(&O::changes(&scheme, asked.domain), &observed.iter().collect::<Vec<_>>());
+    let observed: Vec<Observed<Params>> = answered.iter().filter_map(observed).collect();
+    let found = cause::explain(&scheme.changes(asked.domain), &observed.iter().collect::<Vec<_>>());
     (found.class != Class::Unexplained).then_some(Cause { class: found.class, because: found.because })
 }

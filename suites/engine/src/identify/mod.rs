@@ -10,12 +10,13 @@ mod causes;
 pub use apart::Apart;
 pub use causes::{Cause, family};
 
+use crate::erased::{Domain, Op, Params, Scheme};
 use crate::lane::Lane;
 use crate::operation::case::{Case, Spec};
 use crate::operation::expected::Expected;
+use crate::operation::offered;
 use crate::operation::scheme::NamedScheme;
 use crate::operation::selection::CaseSelection;
-use crate::operation::{self, Operation, find, offered, promise};
 use crate::plan::plans;
 use crate::run::answers::outs;
 use anyhow::{Result, bail};
@@ -120,11 +121,11 @@ struct Candidate {
 }
 
 /// Returns every scheme of an operation with its label, each policy separately.
-pub(crate) fn schemes<O: Operation>() -> Vec<(O::Scheme, String)> {
-    let mut out: Vec<(O::Scheme, String)> = Vec::new();
-    for described in O::Scheme::described() {
+pub(crate) fn schemes(op: Op) -> Vec<(Scheme, String)> {
+    let mut out: Vec<(Scheme, String)> = Vec::new();
+    for described in op.schemes() {
         for policy in POLICIES {
-            let Ok(scheme) = O::Scheme::named(&format!("{}{policy}", described.name)) else { continue };
+            let Ok(scheme) = op.scheme(&format!("{}{policy}", described.name)) else { continue };
             let label = scheme.label();
             if out.iter().all(|(_, known)| *known != label) {
                 out.push((scheme, label));
@@ -140,21 +141,21 @@ fn candidates(labels: Vec<String>) -> Vec<Candidate> {
 }
 
 /// Identifies a kernel that a lane offers.
-pub fn identify<O: Operation>(offer: &Offer, lane: &Lane, effort: Effort, seed: u64) -> Result<Identified> {
-    let (like, domain) = offered::asked::<O>(offer)?;
-    if O::Impl::known(&offer.kernel).is_err() {
+pub fn identify(op: Op, offer: &Offer, lane: &Lane, effort: Effort, seed: u64) -> Result<Identified> {
+    let (like, domain) = offered::asked(op, offer)?;
+    if op.find(&offer.kernel).is_none() {
         let own = Own { scheme: None, like: Some(like.to_owned()), domain: offer.own.domain.clone() };
-        offered::adopt::<O>(&Offer { own, ..offer.clone() })?;
+        offered::adopt(op, &Offer { own, ..offer.clone() })?;
     }
-    let mut specs = plans::whole::<O>(&domain, &CaseSelection::default(), &effort.budget(), seed);
+    let mut specs = plans::whole(&domain, &CaseSelection::default(), &effort.budget(), seed);
     // A plan also has cases for other kernels, which this domain does not cover.
-    specs.retain(|spec| O::covers(&domain, &spec.params));
-    let (schemes, labels): (Vec<O::Scheme>, Vec<String>) = schemes::<O>().into_iter().unzip();
+    specs.retain(|spec| domain.covers(&spec.params));
+    let (schemes, labels): (Vec<Scheme>, Vec<String>) = schemes(op).into_iter().unzip();
     let mut candidates = candidates(labels);
     let mut identified = Identified {
-        op: O::OP,
+        op: op.name(),
         kernel: offer.kernel.clone(),
-        claimed: offer.own.scheme.clone().or_else(|| offer.own.like.as_deref().and_then(promised::<O>)),
+        claimed: offer.own.scheme.clone().or_else(|| offer.own.like.as_deref().and_then(|like| promised(op, like))),
         candidates: candidates.len(),
         left: Vec::new(),
         partly: Vec::new(),
@@ -169,13 +170,13 @@ pub fn identify<O: Operation>(offer: &Offer, lane: &Lane, effort: Effort, seed: 
         refusal: None,
         like,
     };
-    let asked: Probe<'_, O> = Probe { lane, kernel: &offer.kernel, domain: &domain };
+    let asked: Probe<'_> = Probe { lane, kernel: &offer.kernel, domain: &domain };
     let mut first = Vec::new();
     for (round, chunk) in specs.chunks(AT_ONCE).enumerate() {
         let compares_all = round * AT_ONCE < COMPARED;
         let (cases, answered) = asked.answers(chunk, seed);
         let wanted: Vec<bool> = candidates.iter().map(|one| compares_all || !one.out).collect();
-        let predicted = predictions::<O>(&schemes, &wanted, &cases);
+        let predicted = predictions(&schemes, &wanted, &cases);
         for (at, given) in answered.into_iter().enumerate() {
             match given {
                 Err(reason) => {
@@ -218,65 +219,61 @@ pub fn identify<O: Operation>(offer: &Offer, lane: &Lane, effort: Effort, seed: 
 }
 
 /// Returns the results of each scheme for each case, if they are wanted.
-fn predictions<O: Operation>(
-    schemes: &[O::Scheme],
-    wanted: &[bool],
-    cases: &[Case<O::Params>],
-) -> Vec<Vec<Option<Expected>>> {
+fn predictions(schemes: &[Scheme], wanted: &[bool], cases: &[Case<Params>]) -> Vec<Vec<Option<Expected>>> {
     let places: Vec<usize> = (0..schemes.len()).collect();
     parallel::map(&places, |at| {
         let scheme = wanted[*at].then_some(&schemes[*at]);
-        cases.iter().map(|case| O::expected(scheme?, case).ok()).collect()
+        cases.iter().map(|case| (scheme?).expected(case).ok()).collect()
     })
 }
 
 /// Returns the scheme of a kernel of this project.
-fn promised<O: Operation>(kernel: &str) -> Option<String> {
-    Some(promise::<O>(find::<O>(kernel)?).ok()?.label())
+fn promised(op: Op, kernel: &str) -> Option<String> {
+    Some(op.find(kernel)?.promise().ok()?.label())
 }
 
 /// Kernel under identification.
-struct Probe<'a, O: Operation> {
+struct Probe<'a> {
     lane: &'a Lane,
     kernel: &'a str,
-    domain: &'a O::Domain,
+    domain: &'a Domain,
 }
 
 /// Cases, and the results of each case or the reason for missing results.
-type Answers<O> = (Vec<Case<<O as Operation>::Params>>, Vec<Result<Vec<i32>, String>>);
+type Answers = (Vec<Case<Params>>, Vec<Result<Vec<i32>, String>>);
 
-impl<O: Operation> Probe<'_, O> {
-    fn answers(&self, specs: &[Spec<O::Params>], seed: u64) -> Answers<O> {
-        let cases: Vec<_> = specs.iter().filter_map(|spec| spec.case::<O>(self.domain, seed)).collect();
+impl Probe<'_> {
+    fn answers(&self, specs: &[Spec<Params>], seed: u64) -> Answers {
+        let cases: Vec<_> = specs.iter().filter_map(|spec| spec.case(self.domain, seed)).collect();
         let answered = parallel::map(&cases, |case| self.answer(case));
         (cases, answered)
     }
 
     /// Returns the results of the kernel for a case.
-    fn answer(&self, case: &Case<O::Params>) -> Result<Vec<i32>, String> {
+    fn answer(&self, case: &Case<Params>) -> Result<Vec<i32>, String> {
         if let Some(why) = self.lane.exhausted() {
             return Err(why);
         }
-        let results = operation::sizes::<O>(self.domain, &case.params).map_err(|error| error.to_string())?.outputs;
-        outs::<O>(&mut self.lane.lease(), self.kernel, case, results).map_err(|failure| failure.to_string())
+        let results = self.domain.sizes(&case.params).map_err(|error| error.to_string())?.outputs;
+        outs(&mut self.lane.lease(), self.kernel, case, results).map_err(|failure| failure.to_string())
     }
 
     /// Returns the input for a case that excludes a scheme, reduced to the element if the reduced case also excludes the scheme.
-    fn input(&self, scheme: &O::Scheme, case: &Case<O::Params>, given: &[i32]) -> Option<Input> {
+    fn input(&self, scheme: &Scheme, case: &Case<Params>, given: &[i32]) -> Option<Input> {
         let at = Self::differs(scheme, case, given)?;
-        let alone = operation::isolate_result::<O>(case, self.domain, at).into_iter().find_map(|(small, _)| {
+        let alone = self.domain.isolate_result(case, at).into_iter().find_map(|(small, _)| {
             let given = self.answer(&small).ok()?;
             let at = Self::differs(scheme, &small, &given)?;
-            crate::case::text::arguments::<O>(self.domain, &small)?;
+            crate::case::text::arguments(self.domain, &small)?;
             Some((small, given, at))
         });
         let (case, given, at) = alone.unwrap_or_else(|| (case.clone(), given.to_vec(), at));
-        let element = operation::result_element::<O>(self.domain, &case.params);
-        let expected = O::expected(scheme, &case).ok()?;
+        let element = self.domain.result_element(&case.params);
+        let expected = scheme.expected(&case).ok()?;
         let words = at / element.words() * element.words()..(at / element.words() + 1) * element.words();
         let gives: Option<Vec<i32>> = expected[words.clone()].iter().copied().collect();
         Some(Input {
-            case: written::<O>(self.domain, &case),
+            case: written(self.domain, &case),
             at: at / element.words(),
             got: element.described(&given[words]).to_string(),
             gives: element.described(&gives?).to_string(),
@@ -285,8 +282,8 @@ impl<O: Operation> Probe<'_, O> {
     }
 
     /// Returns the index of the first word with another value than the scheme's.
-    fn differs(scheme: &O::Scheme, case: &Case<O::Params>, given: &[i32]) -> Option<usize> {
-        let expected = O::expected(scheme, case).ok()?;
+    fn differs(scheme: &Scheme, case: &Case<Params>, given: &[i32]) -> Option<usize> {
+        let expected = scheme.expected(case).ok()?;
         expected.iter().zip(given).position(|(expected, got)| expected.is_some_and(|expected| expected != *got))
     }
 }
@@ -336,7 +333,7 @@ fn conclude(identified: &mut Identified, candidates: Vec<Candidate>) {
 }
 
 /// Formats the case as text, or only its parameters.
-fn written<O: Operation>(domain: &O::Domain, case: &Case<O::Params>) -> String {
-    let small = crate::case::text::arguments::<O>(domain, case);
-    text::case(&small.unwrap_or_else(|| O::arguments(&case.params).into_iter().collect()))
+fn written(domain: &Domain, case: &Case<Params>) -> String {
+    let small = crate::case::text::arguments(domain, case);
+    text::case(&small.unwrap_or_else(|| case.params.arguments().into_iter().collect()))
 }

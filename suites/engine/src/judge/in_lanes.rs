@@ -1,40 +1,40 @@
 //! Records of a kernel in each lane. Lanes with the results of the first lane share its record, except for compiled kernels: their faults depend on
 //! the lane.
 
+use crate::erased::Params;
 use crate::judge::record::{Record, judged};
 use crate::lane::Lane;
-use crate::operation::{Operation, is_compiled};
 use crate::run::answers::Answers;
 use crate::run::subject::{ExpectedCase, Subject};
 
 /// Records of a kernel, shared by all lanes with equal results so far.
-pub(crate) struct InLanes<'a, O: Operation> {
-    subject: &'a Subject<O>,
+pub(crate) struct InLanes<'a> {
+    subject: &'a Subject,
     lanes: &'a [&'a Lane],
-    first: Record<O::Params>,
-    others: Vec<Other<O>>,
+    first: Record<Params>,
+    others: Vec<Other>,
 }
 
 /// Record of a further lane.
-struct Other<O: Operation> {
+struct Other {
     /// Separate record, from the first result unlike the first lane's on.
-    record: Option<Record<O::Params>>,
+    record: Option<Record<Params>>,
     /// Seconds of lane and judge.
     seconds: f64,
 }
 
-impl<'a, O: Operation> InLanes<'a, O> {
+impl<'a> InLanes<'a> {
     /// Creates the records before anything has run, for at least one lane.
-    pub(crate) fn new(subject: &'a Subject<O>, lanes: &'a [&'a Lane]) -> Self {
+    pub(crate) fn new(subject: &'a Subject, lanes: &'a [&'a Lane]) -> Self {
         let others = lanes.iter().skip(1).map(|_| Other { record: None, seconds: 0.0 }).collect();
         Self { subject, lanes, first: Record::default(), others }
     }
 
     /// Judges the answers of each lane for some cases.
-    pub(crate) fn judge(&mut self, cases: &[ExpectedCase<O::Params>], given: &[Answers<O::Params>]) {
+    pub(crate) fn judge(&mut self, cases: &[ExpectedCase<Params>], given: &[Answers<Params>]) {
         let Subject { kernel, contract, path, .. } = self.subject;
-        let compiled = is_compiled::<O>(&kernel.contract.domain);
-        let one = |at: usize| judged::<O>(self.lanes[at], kernel, contract, path, cases, &given[at]);
+        let compiled = kernel.contract.domain.is_compiled();
+        let one = |at: usize| judged(self.lanes[at], kernel, contract, path, cases, &given[at]);
         let first = one(0);
         for (at, other) in (1..).zip(&mut self.others) {
             let alike = !compiled && given[at].is_like(&given[0]);
@@ -50,9 +50,9 @@ impl<'a, O: Operation> InLanes<'a, O> {
     }
 
     /// Returns the record of each lane.
-    pub(crate) fn records(self) -> Vec<Record<O::Params>> {
+    pub(crate) fn records(self) -> Vec<Record<Params>> {
         let Self { first, others, .. } = self;
-        let own = |other: Other<O>| Record { seconds: other.seconds, ..other.record.unwrap_or_else(|| first.clone()) };
+        let own = |other: Other| Record { seconds: other.seconds, ..other.record.unwrap_or_else(|| first.clone()) };
         let others: Vec<_> = others.into_iter().map(own).collect();
         std::iter::once(first).chain(others).collect()
     }

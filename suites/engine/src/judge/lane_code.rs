@@ -1,40 +1,40 @@
 //! Code of a kernel in a lane, and the known faults in the results of the code.
 
-use crate::operation::Operation;
+use crate::erased::{Params, Scheme};
 use crate::operation::case::Case;
 use crate::operation::expected::{Expected, differs};
 use crate::operation::fault::{Faulty, Seen, Sighting};
 
 /// Code of a kernel in a lane, with the contract for judging.
 #[derive(Debug)]
-pub struct LaneCode<'a, O: Operation> {
+pub struct LaneCode<'a> {
     /// Name of the kernel.
     pub kernel: &'static str,
     /// Name of the lane.
     pub lane: &'a str,
     /// Scheme of the contract.
-    pub contract: &'a O::Scheme,
+    pub contract: &'a Scheme,
 }
 
-impl<O: Operation> Clone for LaneCode<'_, O> {
+impl Clone for LaneCode<'_> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<O: Operation> Copy for LaneCode<'_, O> {}
+impl Copy for LaneCode<'_> {}
 
-impl<O: Operation> LaneCode<'_, O> {
+impl LaneCode<'_> {
     /// Returns and counts the known-fault class of each result that breaks the contract; empty without such results. `words` is the size of a result.
     pub fn faulty(
         &self,
-        case: &Case<O::Params>,
+        case: &Case<Params>,
         expected: &Expected,
         words: usize,
         outs: &[i32],
         seen: &mut Seen,
     ) -> Faulty {
-        let faults = (O::CAPABILITIES.compiled.at_fault)(self.kernel, self.lane, self.contract, case);
+        let faults = (case.params.op().capabilities().compiled.at_fault)(self.kernel, self.lane, self.contract, case);
         for fault in &faults {
             seen.entry(fault.class).or_insert_with(|| Sighting::none(fault.reason));
         }
@@ -50,11 +50,11 @@ impl<O: Operation> LaneCode<'_, O> {
     }
 
     /// Returns the known-fault classes for results not judged yet, without counting.
-    pub fn among(&self, case: &Case<O::Params>, words: usize, outs: &[i32]) -> Faulty {
-        if (O::CAPABILITIES.compiled.faults)(self.kernel, self.lane, &case.params).is_empty() {
+    pub fn among(&self, case: &Case<Params>, words: usize, outs: &[i32]) -> Faulty {
+        if (case.params.op().capabilities().compiled.faults)(self.kernel, self.lane, &case.params).is_empty() {
             return Faulty::new();
         }
-        let expected = O::expected(self.contract, case);
+        let expected = self.contract.expected(case);
         expected.map_or_else(|_| Faulty::new(), |expected| self.faulty(case, &expected, words, outs, &mut Seen::new()))
     }
 }

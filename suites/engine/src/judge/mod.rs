@@ -9,6 +9,7 @@ pub mod record;
 pub mod side;
 pub mod spans;
 
+use crate::erased::{Kernel, Params};
 use crate::judge::agreement::Agreements;
 use crate::judge::in_lanes::InLanes;
 use crate::judge::layers::Layers;
@@ -17,7 +18,6 @@ use crate::lane::Lane;
 use crate::lane::runner::Runner;
 use crate::operation::request::Request;
 use crate::operation::sweep_outcome::SweepOutcome;
-use crate::operation::{Kernel, Operation};
 use crate::plan::planned::Planned;
 use crate::run::anchor::anchor;
 use crate::run::sparing::Sparing;
@@ -30,16 +30,16 @@ use tiebreak_reports::ledger::Position;
 const HELD: usize = 64;
 
 /// Judged answers of a kernel, in every lane that offers it.
-pub(crate) struct Judged<'a, O: Operation> {
-    pub(crate) lanes: Vec<JudgedLane<'a, O>>,
-    pub(crate) agreements: Agreements<'a, O>,
+pub(crate) struct Judged<'a> {
+    pub(crate) lanes: Vec<JudgedLane<'a>>,
+    pub(crate) agreements: Agreements<'a>,
     pub(crate) positions: Vec<Position>,
 }
 
 /// Judged answers of a kernel in a lane.
-pub(crate) struct JudgedLane<'a, O: Operation> {
+pub(crate) struct JudgedLane<'a> {
     pub(crate) lane: &'a Lane,
-    pub(crate) record: Record<O::Params>,
+    pub(crate) record: Record<Params>,
     /// Counts for each layer of a network.
     pub(crate) layers: Layers,
     /// True if a call is to be repeated: the whole plan gave results, without spared cases.
@@ -48,19 +48,19 @@ pub(crate) struct JudgedLane<'a, O: Operation> {
 }
 
 /// Runs the cases of a kernel in the lanes, then the sweeps, and judges all results.
-pub(crate) fn judged<'a, O: Operation>(
+pub(crate) fn judged<'a>(
     request: &Request,
-    subject: &Subject<O>,
-    planned: &Planned<O>,
+    subject: &Subject,
+    planned: &Planned,
     offering: &'a [&'a Lane],
-) -> Result<Judged<'a, O>> {
+) -> Result<Judged<'a>> {
     let kernel = subject.kernel;
     let Planned { specs, at, .. } = planned;
     let keep = request.selection.is_one_case();
     let runners: Vec<Runner<'_>> = offering.iter().map(|lane| Runner::new(lane)).collect();
-    let mut seen = InLanes::<O>::new(subject, offering);
-    let mut sparing = Sparing::new::<O>(request, kernel, specs.len(), &runners);
-    let mut agreements = Agreements::<O>::new(kernel, offering);
+    let mut seen = InLanes::new(subject, offering);
+    let mut sparing = Sparing::new(request, kernel, specs.len(), &runners);
+    let mut agreements = Agreements::new(kernel, offering);
     let mut positions = Vec::new();
     let mut layers = vec![Layers::new(); offering.len()];
     for (chunk, specs) in specs.chunks(HELD).enumerate() {
@@ -68,7 +68,7 @@ pub(crate) fn judged<'a, O: Operation>(
         let (blocks, cases): (Vec<_>, Vec<_>) = cases.unzip();
         let cases: Vec<_> = cases.into_iter().collect::<Result<_>>()?;
         anchor(subject, &cases, (request.effort, request.seed), chunk)?;
-        let given = sparing.answers::<O>(kernel, &cases, keep);
+        let given = sparing.answers(kernel, &cases, keep);
         agreements.compare(&cases, &given);
         if let Some(at) = at {
             positions.extend(position::at(subject, *at, &cases, offering, &given));
@@ -77,26 +77,26 @@ pub(crate) fn judged<'a, O: Operation>(
         seen.judge(&cases, &given);
     }
     let mut layers = layers.into_iter();
-    let in_lane = |((lane, runner), record): ((&&'a Lane, &Runner<'_>), Record<O::Params>)| {
+    let in_lane = |((lane, runner), record): ((&&'a Lane, &Runner<'_>), Record<Params>)| {
         let layers = layers.next().unwrap_or_default();
         let is_complete = request.selection.is_nothing()
             && !record.has_failed()
             && record.outside.count == 0
             && !sparing.is_spared(lane);
-        JudgedLane { lane, record, layers, is_complete, sweeps: sweeps::<O>(request, kernel, runner) }
+        JudgedLane { lane, record, layers, is_complete, sweeps: sweeps(request, kernel, runner) }
     };
     let lanes = offering.iter().zip(&runners).zip(seen.records()).map(in_lane).collect();
     Ok(Judged { lanes, agreements, positions })
 }
 
 /// Runs the sweeps of a kernel in a lane: the sweeps of every run, and in an exhaustive run all other sweeps.
-fn sweeps<O: Operation>(request: &Request, kernel: &'static Kernel<O>, runner: &Runner<'_>) -> Vec<SweepOutcome> {
+fn sweeps(request: &Request, kernel: &'static Kernel, runner: &Runner<'_>) -> Vec<SweepOutcome> {
     if request.selection.is_one_case() {
         return Vec::new();
     }
-    let mut sweeps = (O::CAPABILITIES.sweeps.small_sweeps)(kernel, runner, &request.selection);
+    let mut sweeps = (kernel.op().capabilities().sweeps.small_sweeps)(kernel, runner, &request.selection);
     if request.effort == Effort::Exhaustive {
-        sweeps.extend((O::CAPABILITIES.sweeps.all)(kernel, runner, &request.selection, &request.wanted()));
+        sweeps.extend((kernel.op().capabilities().sweeps.all)(kernel, runner, &request.selection, &request.wanted()));
     }
     sweeps
 }

@@ -1,34 +1,34 @@
 //! Result selected by `at` in the caller's case, from every lane and scheme.
 
+use crate::erased::Params;
 use crate::lane::Lane;
 use crate::operation::expected::Expected;
-use crate::operation::{self, Operation, label};
 use crate::run::answers::Answers;
 use crate::run::subject::{ExpectedCase, Subject};
 use tiebreak_reports::ledger::{Position, Value};
 
 /// Returns a position for each lane with an answer.
-pub(crate) fn at<O: Operation>(
-    subject: &Subject<O>,
+pub(crate) fn at(
+    subject: &Subject,
     at: usize,
-    cases: &[ExpectedCase<O::Params>],
+    cases: &[ExpectedCase<Params>],
     lanes: &[&Lane],
-    given: &[Answers<O::Params>],
+    given: &[Answers<Params>],
 ) -> Vec<Position> {
     let Some(expected_case) = cases.first() else { return Vec::new() };
-    let element = operation::result_element::<O>(&subject.kernel.contract.domain, &expected_case.case.params);
+    let element = subject.kernel.contract.domain.result_element(&expected_case.case.params);
     let place = at * element.words()..(at + 1) * element.words();
     let value = |expected: &Expected| -> Option<Value> {
         let words: Option<Vec<i32>> = expected.get(place.clone())?.iter().copied().collect();
         Some(element.described(&words?))
     };
-    let contract = (label::<O>(&subject.contract), value(&expected_case.contract));
+    let contract = (subject.contract.label(), value(&expected_case.contract));
     let reference = subject.reference.as_ref().zip(expected_case.reference.as_ref());
-    let reference = reference.map(|(scheme, expected)| (label::<O>(scheme), value(expected)));
-    let one = |(lane, answers): (&&Lane, &Answers<O::Params>)| {
+    let reference = reference.map(|(scheme, expected)| (scheme.label(), value(expected)));
+    let one = |(lane, answers): (&&Lane, &Answers<Params>)| {
         let outs = answers.each.first()?.as_ref()?;
         Some(Position {
-            op: O::OP.to_owned(),
+            op: subject.kernel.op().name().to_owned(),
             kernel: subject.kernel.name.to_owned(),
             lane: lane.name.clone(),
             at: at as u64,

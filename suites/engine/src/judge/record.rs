@@ -1,18 +1,17 @@
 //! Record of a kernel in a lane: cases run, results compared with contract and reference, evidence gathered.
 
 use crate::count::{self, Count, Deltas};
+use crate::erased::{Kernel, Params, PathStep, Scheme};
 use crate::judge::lane_code::LaneCode;
 use crate::judge::side::{Results, Side};
 use crate::judge::spans::ParameterSpans;
 use crate::lane::Lane;
 use crate::lane::runner::{FailedBatch, Runner};
 use crate::operation::case::Case;
-use crate::operation::change::PathStep;
 use crate::operation::element::Element;
 use crate::operation::expected::{Expected, differs};
 use crate::operation::fault::{self, Faulty, Seen, Sighting};
 use crate::operation::outside::Outside;
-use crate::operation::{self, Kernel, Operation, job};
 use crate::run::answers::{Answers, answers};
 use crate::run::subject::ExpectedCase;
 use std::cell::OnceCell;
@@ -112,16 +111,16 @@ impl<P: Clone> Record<P> {
 }
 
 /// Returns the class of each result that differs from the reference: a known fault, the first path step with the result, or no value by the contract.
-pub fn classify_by_path<O: Operation>(
-    path: &[PathStep<O>],
+pub fn classify_by_path(
+    path: &[PathStep],
     element: &Element,
-    expected_case: &ExpectedCase<O::Params>,
+    expected_case: &ExpectedCase<Params>,
     outs: &[i32],
     faulty: &Faulty,
 ) -> Vec<Option<Class>> {
     let Some(reference) = expected_case.reference.as_ref().filter(|_| !path.is_empty()) else { return Vec::new() };
     let case = &expected_case.case;
-    let gives = |at: usize, step: &PathStep<O>| {
+    let gives = |at: usize, step: &PathStep| {
         // The last step is the contract, whose results are known already.
         let own = step.is_last().then(|| Arc::clone(&expected_case.contract));
         Some((step.class(&case.params), own.or_else(|| expected_case.step(at, || step.expected(case)))?))
@@ -139,7 +138,7 @@ pub fn classify_by_path<O: Operation>(
             return Some(*class);
         }
         if expected_case.contract[at.start].is_none() {
-            return O::CAPABILITIES.causes.undefined_class;
+            return case.params.capabilities().causes.undefined_class;
         }
         let each = path.iter().zip(&steps).enumerate();
         let given = each.filter_map(|(at, (step, given))| given.get_or_init(|| gives(at, step)).as_ref());
@@ -149,37 +148,37 @@ pub fn classify_by_path<O: Operation>(
 }
 
 /// Runs the cases of a kernel in a lane, and judges them.
-pub fn run<O: Operation>(
+pub fn run(
     lane: &Lane,
-    kernel: &Kernel<O>,
-    contract: &O::Scheme,
-    path: &[PathStep<O>],
-    cases: &[ExpectedCase<O::Params>],
-) -> Record<O::Params> {
-    judged(lane, kernel, contract, path, cases, &answers::<O>(&Runner::new(lane), kernel, cases, false))
+    kernel: &Kernel,
+    contract: &Scheme,
+    path: &[PathStep],
+    cases: &[ExpectedCase<Params>],
+) -> Record<Params> {
+    judged(lane, kernel, contract, path, cases, &answers(&Runner::new(lane), kernel, cases, false))
 }
 
 /// Judges a lane's answers for the cases of a kernel.
-pub fn judged<O: Operation>(
+pub fn judged(
     lane: &Lane,
-    kernel: &Kernel<O>,
-    contract: &O::Scheme,
-    path: &[PathStep<O>],
-    cases: &[ExpectedCase<O::Params>],
-    answers: &Answers<O::Params>,
-) -> Record<O::Params> {
+    kernel: &Kernel,
+    contract: &Scheme,
+    path: &[PathStep],
+    cases: &[ExpectedCase<Params>],
+    answers: &Answers<Params>,
+) -> Record<Params> {
     judged_into(Record::default(), (lane, kernel), contract, path, cases, answers)
 }
 
 /// Judges a lane's answers for the cases of a kernel, into an empty record.
-pub(crate) fn judged_into<O: Operation>(
-    empty: Record<O::Params>,
-    (lane, kernel): (&Lane, &Kernel<O>),
-    contract: &O::Scheme,
-    path: &[PathStep<O>],
-    cases: &[ExpectedCase<O::Params>],
-    answers: &Answers<O::Params>,
-) -> Record<O::Params> {
+pub(crate) fn judged_into(
+    empty: Record<Params>,
+    (lane, kernel): (&Lane, &Kernel),
+    contract: &Scheme,
+    path: &[PathStep],
+    cases: &[ExpectedCase<Params>],
+    answers: &Answers<Params>,
+) -> Record<Params> {
     let begun = Instant::now();
     let mut record = Record { given_up: answers.given_up, failures: answers.failures.clone(), ..empty };
     record.spared = answers.spared;
@@ -187,36 +186,39 @@ pub(crate) fn judged_into<O: Operation>(
     let others = answers.spared + answers.outside.count;
     record.unanswered = answers.each.iter().filter(|answer| answer.is_none()).count() as u64 - others;
     record.cases = cases.len() as u64 - record.given_up - others;
-    let code = LaneCode::<O> { kernel: kernel.name, lane: &lane.name, contract };
-    for (class, reason) in (O::CAPABILITIES.deviations.declared)(contract) {
+    let code = LaneCode { kernel: kernel.name, lane: &lane.name, contract };
+    for (class, reason) in (contract.op().capabilities().deviations.declared)(contract) {
         record.faults.insert(class, Sighting::none(reason));
     }
     let mut spanned = None;
     for (expected_case, answer) in cases.iter().zip(&answers.each) {
         let Some(outs) = answer else { continue };
-        let element = operation::result_element::<O>(&kernel.contract.domain, &expected_case.case.params);
+        let element = kernel.contract.domain.result_element(&expected_case.case.params);
         let faulty = match differs(&expected_case.contract, outs) {
             true => {
                 code.faulty(&expected_case.case, &expected_case.contract, element.words(), outs, &mut record.faults)
             }
             false => Faulty::new(),
         };
-        let groups =
-            (O::CAPABILITIES.causes.groups)(contract, &expected_case.case.params, outs.len() / element.words());
+        let groups = (contract.op().capabilities().causes.groups)(
+            contract,
+            &expected_case.case.params,
+            outs.len() / element.words(),
+        );
         let given = Results { case: &expected_case.case, outs, faulty: &faulty, groups: &groups, due: &[] };
-        deviate::<O>(contract, expected_case, outs, &mut record.faults);
+        deviate(contract, expected_case, outs, &mut record.faults);
         record.contract.judge(&element, &given, &expected_case.contract, true);
         count::add(
             &mut record.kinds,
-            (O::CAPABILITIES.counted.kinds)(contract, &expected_case.case, &expected_case.contract)
+            (contract.op().capabilities().counted.kinds)(contract, &expected_case.case, &expected_case.contract)
                 .into_iter()
                 .collect(),
         );
         if let Some(spans) = &mut record.spans {
             // Consecutive cases often have the same parameters.
             if spanned.replace(&expected_case.case.params) != Some(&expected_case.case.params) {
-                record.pairs.extend((O::CAPABILITIES.counted.pairs)(&expected_case.case.params));
-                spans.add(&job::<O>(kernel.name, &expected_case.case.params));
+                record.pairs.extend((contract.op().capabilities().counted.pairs)(&expected_case.case.params));
+                spans.add(&expected_case.case.params.job(kernel.name));
             }
             spans.note("results", (outs.len() / element.words()) as f64);
             spans.note("misalign", expected_case.case.misalign as f64);
@@ -237,8 +239,8 @@ pub(crate) fn judged_into<O: Operation>(
 }
 
 /// Counts results that follow a declared deviation.
-fn deviate<O: Operation>(contract: &O::Scheme, expected_case: &ExpectedCase<O::Params>, outs: &[i32], seen: &mut Seen) {
-    for ((class, expected), out) in (O::CAPABILITIES.deviations.in_case)(contract, &expected_case.case)
+fn deviate(contract: &Scheme, expected_case: &ExpectedCase<Params>, outs: &[i32], seen: &mut Seen) {
+    for ((class, expected), out) in (contract.op().capabilities().deviations.in_case)(contract, &expected_case.case)
         .iter()
         .zip(expected_case.contract.iter())
         .zip(outs)

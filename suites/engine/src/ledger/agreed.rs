@@ -1,25 +1,25 @@
 //! Ledger entries of bitwise comparisons.
 
 use crate::case::again::{again, display_case};
+use crate::erased::{Kernel, Params};
 use crate::judge::agreement::Agreements;
 use crate::lane::Lane;
 use crate::operation::observed::Witness;
 use crate::operation::request::Request;
-use crate::operation::{Kernel, Operation};
 use tiebreak_reports::ledger::{Agreement, AgreementWitness};
 
 /// Returns the entries of a kernel's comparisons with at least one result.
-pub(crate) fn rows<O: Operation>(
+pub(crate) fn rows(
     request: &Request,
-    kernel: &'static Kernel<O>,
-    agreements: &Agreements<'_, O>,
-    witnesses: Vec<Option<Witness<O::Params>>>,
+    kernel: &'static Kernel,
+    agreements: &Agreements<'_>,
+    witnesses: Vec<Option<Witness<Params>>>,
 ) -> Vec<Agreement> {
     let row = |(agreement, witness): (&_, Option<_>)| {
         let (lane, (other, other_lane)) = agreements.parties(agreement);
-        let described = |witness| described::<O>(request, kernel, [lane, other_lane], witness);
+        let described = |witness| described(request, kernel, [lane, other_lane], witness);
         Agreement {
-            op: O::OP.to_owned(),
+            op: kernel.op().name().to_owned(),
             kernel: kernel.name.to_owned(),
             lane: lane.name.clone(),
             other: other.to_owned(),
@@ -36,16 +36,16 @@ pub(crate) fn rows<O: Operation>(
     agreements.compared().into_iter().zip(witnesses).map(row).collect()
 }
 
-fn described<O: Operation>(
+fn described(
     request: &Request,
-    kernel: &Kernel<O>,
+    kernel: &Kernel,
     [lane, other]: [&Lane; 2],
-    witness: Witness<O::Params>,
+    witness: Witness<Params>,
 ) -> AgreementWitness {
-    let command = again::<O>(&request.command, kernel, &lane.name, (&witness.case, witness.index));
+    let command = again(&request.command, kernel, &lane.name, (&witness.case, witness.index));
     let here = format!("--lane {}", lane.name);
     AgreementWitness {
-        case: display_case::<O>(&kernel.contract.domain, &witness.case, Some(witness.index), None),
+        case: display_case(&kernel.contract.domain, &witness.case, Some(witness.index), None),
         command: match other.is_compiled() {
             true => command.replacen(&here, &format!("{here} --lane {}", other.name), 1),
             false => command,

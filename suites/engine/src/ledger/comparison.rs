@@ -2,6 +2,7 @@
 
 use crate::case::again::{again, command, display_case};
 use crate::count::Count;
+use crate::erased::Params;
 use crate::explain::comparison::Comparison;
 use crate::explain::groups::Explained;
 use crate::explain::lines::Line;
@@ -9,28 +10,27 @@ use crate::judge::side::Side;
 use crate::lane::runner::FailedBatch;
 use crate::ledger::place::Place;
 use crate::operation::case::Case;
-use crate::operation::{Operation, label};
 use std::collections::BTreeMap;
 use tiebreak_common::class::Class;
 use tiebreak_reports::ledger::{Against, Coverage, Finding, Mismatch, Row};
 use tiebreak_reports::{ledger, text as words};
 
-impl<O: Operation> Comparison<'_, O> {
+impl Comparison<'_> {
     fn place(&self) -> Place<'_> {
         self.subject.place(self.lane)
     }
 
-    fn command(&self, case: &Case<O::Params>, index: usize) -> String {
-        again::<O>(&self.request.command, self.subject.kernel, &self.lane.name, (case, index))
+    fn command(&self, case: &Case<Params>, index: usize) -> String {
+        again(&self.request.command, self.subject.kernel, &self.lane.name, (case, index))
     }
 
-    pub(crate) fn witness(&self, seen: &Explained<O::Params>) -> ledger::Witness {
+    pub(crate) fn witness(&self, seen: &Explained<Params>) -> ledger::Witness {
         let Explained { explanation, witness, command, .. } = seen;
         ledger::Witness {
-            case: display_case::<O>(self.domain(), &witness.case, Some(witness.index), Some(explanation.class)),
+            case: display_case(self.domain(), &witness.case, Some(witness.index), Some(explanation.class)),
             got: witness.got.clone(),
             expected: Some(witness.expected.clone()),
-            scheme: label::<O>(self.scheme),
+            scheme: self.scheme.label(),
             class: explanation.class.into(),
             because: explanation.because.clone(),
             command: command.clone().unwrap_or_else(|| self.command(&witness.case, witness.index)),
@@ -46,7 +46,7 @@ impl<O: Operation> Comparison<'_, O> {
         coverage: Coverage,
         seconds: f64,
     ) -> Row {
-        let row = self.place().row(self.against, label::<O>(self.scheme), count, coverage);
+        let row = self.place().row(self.against, self.scheme.label(), count, coverage);
         let mut classes = row.classes;
         for (class, n) in rest {
             *classes.entry(class.name().to_owned()).or_default() += n;
@@ -57,7 +57,7 @@ impl<O: Operation> Comparison<'_, O> {
     /// Returns the finding: any difference from the contract, or an unexplained difference from the reference.
     pub(crate) fn finding(
         &self,
-        side: &Side<O::Params>,
+        side: &Side<Params>,
         witness: Option<ledger::Witness>,
         rest: &BTreeMap<Class, u64>,
     ) -> Option<Finding> {
@@ -77,23 +77,22 @@ impl<O: Operation> Comparison<'_, O> {
     }
 
     /// Formats a difference for `mismatches.csv`.
-    pub(crate) fn mismatch(&self, line: &Line<O::Params>) -> Option<Mismatch> {
+    pub(crate) fn mismatch(&self, line: &Line<Params>) -> Option<Mismatch> {
         let Line { witness, mut case, class, at, command } = line.clone();
-        let command =
-            command.unwrap_or_else(|| self::command::<O>(self.request, self.subject.kernel, self.lane, &case));
+        let command = command.unwrap_or_else(|| self::command(self.request, self.subject.kernel, self.lane, &case));
         if let Some(at) = at {
             case.insert("at".to_owned(), (at as i64).into());
         }
         let (got, expected, class) = (witness.got, Some(witness.expected), class.into());
-        let (scheme, because) = (label::<O>(self.scheme), String::new());
+        let (scheme, because) = (self.scheme.label(), String::new());
         let witness = ledger::Witness { case, got, expected, scheme, class, because, command };
         self.place().mismatch(self.against, witness)
     }
 
     /// Returns the findings of failed batches.
-    pub(crate) fn failed(&self, failures: &[FailedBatch<Case<O::Params>>]) -> Vec<Finding> {
-        let size = |case: &Case<O::Params>| case.tensors.iter().map(Vec::len).sum::<usize>();
+    pub(crate) fn failed(&self, failures: &[FailedBatch<Case<Params>>]) -> Vec<Finding> {
+        let size = |case: &Case<Params>| case.tensors.iter().map(Vec::len).sum::<usize>();
         self.place()
-            .failed(failures, size, |case| (display_case::<O>(self.domain(), case, None, None), self.command(case, 0)))
+            .failed(failures, size, |case| (display_case(self.domain(), case, None, None), self.command(case, 0)))
     }
 }

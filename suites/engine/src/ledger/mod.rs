@@ -15,7 +15,6 @@ pub mod swept;
 use crate::explain::ExplainedLane;
 use crate::judge::JudgedLane;
 use crate::ledger::section::LedgerSection;
-use crate::operation::Operation;
 use crate::operation::request::Request;
 use crate::plan::planned::Planned;
 use crate::run::subject::Subject;
@@ -23,12 +22,12 @@ use tiebreak_common::class::Class;
 use tiebreak_reports::ledger::{Against, Finding};
 
 /// Adds a kernel's results in a lane to the ledger.
-pub(crate) fn add<O: Operation>(
+pub(crate) fn add(
     request: &Request,
-    subject: &Subject<O>,
-    planned: &Planned<O>,
-    JudgedLane { lane, record, layers, sweeps, .. }: &JudgedLane<'_, O>,
-    explained: &ExplainedLane<'_, O>,
+    subject: &Subject,
+    planned: &Planned,
+    JudgedLane { lane, record, layers, sweeps, .. }: &JudgedLane<'_>,
+    explained: &ExplainedLane<'_>,
     section: &mut LedgerSection,
 ) {
     planned.ran(subject.kernel, lane, record, section);

@@ -3,7 +3,6 @@
 use crate::count::{Count, FAR};
 use crate::lane::runner::FailedBatch;
 use crate::lane::{Failure, Lane};
-use crate::operation::Operation;
 use crate::run::subject::Subject;
 use std::collections::BTreeMap;
 use tiebreak_common::class::Class;
@@ -129,10 +128,10 @@ fn by_delta(all: &BTreeMap<i64, u64>) -> BTreeMap<String, u64> {
     named.chain((other > 0).then(|| ("other".to_owned(), other))).collect()
 }
 
-impl<O: Operation> Subject<O> {
+impl Subject {
     /// Returns the place of the kernel in a lane.
     pub(crate) fn place<'a>(&self, lane: &'a Lane) -> Place<'a> {
-        Place { op: O::OP, kernel: self.kernel.name, lane }
+        Place { op: self.kernel.op().name(), kernel: self.kernel.name, lane }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Numbers of cases and parameters planned and run, with reasons for the rest.
 
+use crate::erased::Kernel;
 use crate::judge::record::Record;
 use crate::lane::Lane;
 use crate::ledger::coverage::{
@@ -8,15 +9,14 @@ use crate::ledger::coverage::{
 use crate::ledger::section::LedgerSection;
 use crate::operation::outside::Outside;
 use crate::operation::parameter_coverage::ParameterCoverage;
-use crate::operation::{Kernel, Operation};
 use crate::plan::planned::Planned;
 use tiebreak_reports::ledger::Unit;
 
-impl<O: Operation> Planned<O> {
+impl Planned {
     /// Returns the planned counts of a kernel.
-    fn plans(&self, kernel: &Kernel<O>) -> Vec<PlannedCount<'static>> {
+    fn plans(&self, kernel: &Kernel) -> Vec<PlannedCount<'static>> {
         let plan = |count: &ParameterCoverage| PlannedCount {
-            op: O::OP,
+            op: kernel.op().name(),
             kernel: kernel.name,
             unit: count.unit,
             given: count.by_caller,
@@ -27,7 +27,7 @@ impl<O: Operation> Planned<O> {
     }
 
     /// Notes a lane that does not offer the kernel.
-    pub(crate) fn not_offered(&self, kernel: &Kernel<O>, lane: &Lane, section: &mut LedgerSection) {
+    pub(crate) fn not_offered(&self, kernel: &Kernel, lane: &Lane, section: &mut LedgerSection) {
         let plans = self.plans(kernel);
         let [first, others @ ..] = &plans[..] else { return };
         section.not_offered(first, lane);
@@ -35,7 +35,7 @@ impl<O: Operation> Planned<O> {
     }
 
     /// Notes a lane that ran cases, and counts the cases left out: spared, given up, refused, or impossible.
-    pub(crate) fn ran<P>(&self, kernel: &Kernel<O>, lane: &Lane, record: &Record<P>, section: &mut LedgerSection) {
+    pub(crate) fn ran<P>(&self, kernel: &Kernel, lane: &Lane, record: &Record<P>, section: &mut LedgerSection) {
         let Outside { count: outside, .. } = &record.outside;
         let lost = self.specs.len() as u64 - record.cases - record.given_up - record.spared - outside;
         section.planned.extend(self.plans(kernel).iter().map(|plan| {
@@ -67,7 +67,7 @@ impl<O: Operation> Planned<O> {
 
     /// Returns the number of multipliers and shifts in the cases, if the operation counts them.
     fn pairs(&self) -> u64 {
-        let counted = self.specs.iter().any(|spec| !(O::CAPABILITIES.counted.pairs)(&spec.params).is_empty());
+        let counted = self.specs.iter().any(|spec| !spec.params.pairs().is_empty());
         let given = self.coverage.iter().filter(|given| counted && given.unit == Unit::Pair);
         given.map(|given| given.planned - given.outside).sum()
     }

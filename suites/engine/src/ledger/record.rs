@@ -1,5 +1,6 @@
 //! Ledger entries of a kernel's record in a lane: rows, findings and mismatches.
 
+use crate::erased::Params;
 use crate::explain::comparison::Comparison;
 use crate::explain::groups::Explained;
 use crate::explain::sides::ExplainedSide;
@@ -7,7 +8,6 @@ use crate::judge::record::Record;
 use crate::judge::side::Side;
 use crate::lane::Lane;
 use crate::ledger::section::LedgerSection;
-use crate::operation::Operation;
 use crate::operation::case::Spec;
 use crate::operation::fault::{Extent, Seen, Sighting};
 use crate::operation::request::Request;
@@ -18,17 +18,18 @@ use tiebreak_common::class::Class;
 use tiebreak_reports::ledger::{self, Against, Coverage, Example, Finding, Mismatch, Row};
 
 /// Adds a record: a row for each side, and a finding for every break of the contract. `whole` is true if the plan has cases for the kernel.
-pub(crate) fn add<O: Operation>(
+pub(crate) fn add(
     request: &Request,
-    subject: &Subject<O>,
+    subject: &Subject,
     lane: &Lane,
-    (record, whole): (&Record<O::Params>, bool),
-    sides: &[ExplainedSide<'_, O>],
+    (record, whole): (&Record<Params>, bool),
+    sides: &[ExplainedSide<'_>],
     section: &mut LedgerSection,
 ) {
     let whole = whole && request.selection.is_nothing() && record.failures.is_empty() && record.given_up == 0;
-    let exhaustive =
-        whole && record.outside.count == 0 && (O::CAPABILITIES.sweeps.exhaustive)(&subject.kernel.contract.domain);
+    let exhaustive = whole
+        && record.outside.count == 0
+        && (subject.kernel.op().capabilities().sweeps.exhaustive)(&subject.kernel.contract.domain);
     let coverage = if exhaustive { Coverage::Exhaustive } else { Coverage::Sampled };
     for explained in sides {
         let ExplainedSide { against, scheme, kept, ref groups, ref lines } = *explained;
@@ -100,15 +101,16 @@ pub(crate) fn declare(row: &mut Row, faults: &Seen) {
 }
 
 /// Returns findings for known faults that a whole run covers but does not show: the compiler or library has changed.
-pub(crate) fn stale<O: Operation>(
-    subject: &Subject<O>,
+pub(crate) fn stale(
+    subject: &Subject,
     lane: &Lane,
-    record: &Record<O::Params>,
-    specs: &[Arc<Spec<O::Params>>],
+    record: &Record<Params>,
+    specs: &[Arc<Spec<Params>>],
 ) -> Vec<Finding> {
     let seen = |class: &Class| record.faults.get(class).is_some_and(|sighting| sighting.results > 0);
-    let of =
-        |spec: &Arc<Spec<O::Params>>| (O::CAPABILITIES.compiled.faults)(subject.kernel.name, &lane.name, &spec.params);
+    let of = |spec: &Arc<Spec<Params>>| {
+        (subject.kernel.op().capabilities().compiled.faults)(subject.kernel.name, &lane.name, &spec.params)
+    };
     let covered: BTreeSet<Class> = specs.iter().flat_map(of).collect();
     let unseen = covered.into_iter().filter(|class| !seen(class));
     let finding = |class| {

@@ -1,18 +1,18 @@
 //! Ledger entries of repeated calls.
 
 use crate::case::again::display_case;
+use crate::erased::Params;
 use crate::lane::Lane;
-use crate::operation::{self, Operation};
 use crate::run::repeats::{Differing, Repeats};
 use crate::run::subject::Subject;
 use tiebreak_common::class::Class;
 use tiebreak_reports::ledger::{self, Finding};
 
 /// Returns the finding of repeated calls, if any; `command` reproduces a difference.
-pub(crate) fn finding<O: Operation>(
-    subject: &Subject<O>,
+pub(crate) fn finding(
+    subject: &Subject,
     lane: &Lane,
-    repeats: &Repeats<O::Params>,
+    repeats: &Repeats<Params>,
     command: Option<String>,
 ) -> Option<Finding> {
     let place = subject.place(lane);
@@ -22,11 +22,11 @@ pub(crate) fn finding<O: Operation>(
     }
     let Differing { case, at, first, given, call, calls } = repeats.differs.as_ref()?;
     let domain = &subject.kernel.contract.domain;
-    let element = operation::result_element::<O>(domain, &case.params);
+    let element = domain.result_element(&case.params);
     let index = at / element.words();
     let words = index * element.words()..(index + 1) * element.words();
     let witness = ledger::Witness {
-        case: display_case::<O>(domain, case, Some(index), None),
+        case: display_case(domain, case, Some(index), None),
         got: element.described(&given[words.clone()]),
         expected: Some(element.described(&first[words])),
         scheme: "the first call".to_owned(),

@@ -1,15 +1,15 @@
 //! Judged lines of an operation, with causes of the differences over all lines of a scheme.
 
 use crate::case::text;
+use crate::erased::{Domain, Op, Params, Scheme};
 use crate::explain::groups::Basis;
 use crate::judge::side::{Results, Side};
 use crate::lane::Lane;
-use crate::offline::evaluated::{Domain, EvaluatedLine};
+use crate::offline::evaluated::EvaluatedLine;
 use crate::offline::line::Line;
 use crate::operation::errors::CaseError;
 use crate::operation::expected::{Expected, differs};
 use crate::operation::selection::CaseSelection;
-use crate::operation::{self, Operation, label};
 use std::collections::BTreeMap;
 use tiebreak_common::class::Class;
 use tiebreak_common::parallel;
@@ -76,42 +76,44 @@ pub trait Bench: Send {
 }
 
 /// Lines of a scheme and domain.
-struct Party<O: Operation> {
+struct Party {
     by: String,
     kernel: Option<&'static str>,
-    scheme: O::Scheme,
-    domain: Domain<O::Domain>,
-    side: Side<O::Params>,
+    scheme: Scheme,
+    domain: Domain,
+    side: Side<Params>,
 }
 
-/// Lines of the operation `O`.
-pub struct Benched<O: Operation> {
-    parties: BTreeMap<String, Party<O>>,
+/// Lines of an operation.
+pub struct Benched {
+    op: Op,
+    parties: BTreeMap<String, Party>,
 }
 
-impl<O: Operation> Default for Benched<O> {
-    fn default() -> Self {
-        Self { parties: BTreeMap::new() }
+impl Benched {
+    /// Returns the judge of an operation, without a line.
+    pub fn new(op: Op) -> Self {
+        Self { op, parties: BTreeMap::new() }
     }
 }
 
 /// Line with the caller's results; results that the caller left out have no expected value.
-struct Seen<O: Operation> {
-    posed: EvaluatedLine<O>,
+struct Seen {
+    posed: EvaluatedLine,
     outs: Vec<i32>,
 }
 
-fn seen<O: Operation>(line: &Line) -> Result<Seen<O>, CaseError> {
+fn seen(op: Op, line: &Line) -> Result<Seen, CaseError> {
     let given = line.expected.as_ref().ok_or("expected: missing; write the results that are to be judged")?;
-    let mut posed = EvaluatedLine::<O>::of(line)?;
+    let mut posed = EvaluatedLine::of(op, line)?;
     let (outs, is_given) = posed.given(given)?;
     posed.expected.iter_mut().zip(is_given).filter(|(_, given)| !given).for_each(|(value, _)| *value = None);
     Ok(Seen { posed, outs })
 }
 
-fn verdict<O: Operation>(seen: &Seen<O>) -> Verdict {
+fn verdict(seen: &Seen) -> Verdict {
     let Seen { posed, outs } = seen;
-    let element = operation::result_element::<O>(&posed.domain, &posed.case.params);
+    let element = posed.domain.result_element(&posed.case.params);
     let results = || posed.expected.chunks(element.words()).zip(outs.chunks(element.words())).enumerate();
     let has_value = |expected: &[Option<i32>]| expected.iter().all(Option::is_some);
     let mut differing = results().filter(|(_, (expected, out))| has_value(expected) && differs(expected, out));
@@ -124,12 +126,12 @@ fn verdict<O: Operation>(seen: &Seen<O>) -> Verdict {
     Verdict { compared, differ: u64::from(first.is_some()) + differing.count() as u64, first }
 }
 
-impl<O: Operation> Benched<O> {
-    fn keep(&mut self, line: &Line, Seen { posed, outs }: Seen<O>) {
-        let by = line.kernel.clone().unwrap_or_else(|| label::<O>(&posed.scheme));
-        let key = format!("{by} {:?}", &*posed.domain);
+impl Benched {
+    fn keep(&mut self, line: &Line, Seen { posed, outs }: Seen) {
+        let by = line.kernel.clone().unwrap_or_else(|| posed.scheme.label());
+        let key = format!("{by} {:?}", posed.domain);
         let EvaluatedLine { kernel, scheme, domain, case, expected, .. } = posed;
-        let element = operation::result_element::<O>(&domain, &case.params);
+        let element = domain.result_element(&case.params);
         let party = self.parties.entry(key).or_insert_with(|| Party {
             by,
             kernel: kernel.map(|kernel| kernel.name),
@@ -137,32 +139,32 @@ impl<O: Operation> Benched<O> {
             domain,
             side: Side::default(),
         });
-        let groups = (O::CAPABILITIES.causes.groups)(&party.scheme, &case.params, outs.len() / element.words());
+        let groups = (self.op.capabilities().causes.groups)(&party.scheme, &case.params, outs.len() / element.words());
         let given = Results { case: &case, outs: &outs, faulty: &Vec::new(), groups: &groups, due: &[] };
         let expected: Expected = expected;
         party.side.judge(&element, &given, &expected, false);
     }
 }
 
-impl<O: Operation> Bench for Benched<O> {
+impl Bench for Benched {
     fn tensors(&self) -> &'static [&'static str] {
-        O::TENSORS
+        self.op.tensors()
     }
 
     fn eval(&self, line: &Line) -> Result<Vec<Option<Value>>, CaseError> {
-        EvaluatedLine::<O>::of(line).map(|posed| posed.results())
+        EvaluatedLine::of(self.op, line).map(|posed| posed.results())
     }
 
     fn exact(&self, line: &Line) -> Result<Exact, CaseError> {
-        let posed = EvaluatedLine::<O>::of(line)?;
-        let exact = O::rational(&posed.scheme, &posed.case);
+        let posed = EvaluatedLine::of(self.op, line)?;
+        let exact = posed.scheme.rational(&posed.case);
         let written = |all: Vec<Option<Rational>>| all.into_iter().map(|one| Some(one?.to_string())).collect();
         Ok((posed.results(), exact.map(written)))
     }
 
     fn judge(&mut self, lines: &[&Line]) -> Vec<Result<Verdict, CaseError>> {
-        let all = parallel::map(lines, |line| seen::<O>(line).map(|seen| (verdict(&seen), seen)));
-        let keep = |(line, judged): (&&Line, Result<(Verdict, Seen<O>), CaseError>)| {
+        let all = parallel::map(lines, |line| seen(self.op, line).map(|seen| (verdict(&seen), seen)));
+        let keep = |(line, judged): (&&Line, Result<(Verdict, Seen), CaseError>)| {
             let (verdict, seen) = judged?;
             self.keep(line, seen);
             Ok(verdict)
@@ -174,20 +176,20 @@ impl<O: Operation> Bench for Benched<O> {
         let lane = Lane::host();
         // A caller's case is not shrunk, so nothing runs.
         let asked = CaseSelection { cases: vec![String::new()], ..CaseSelection::default() };
-        let of = |party: &Party<O>| {
-            let (domain, scheme) = (&*party.domain, &party.scheme);
+        let of = |party: &Party| {
+            let (domain, scheme) = (&party.domain, &party.scheme);
             let kernel = party.kernel.unwrap_or("");
-            let basis: Basis<'_, O> =
+            let basis: Basis<'_> =
                 Basis { kernel, code: None, domain, contract: scheme, scheme, kept: false, selection: &asked };
             let causes = basis.explained(&lane, &party.side).into_iter().map(|explained| {
                 let witness = explained.witness;
                 Cause {
-                    op: O::OP,
+                    op: self.op.name(),
                     by: party.by.clone(),
                     class: explained.explanation.class,
                     because: explained.explanation.because,
                     differ: explained.differ,
-                    case: text::arguments::<O>(domain, &witness.case).map(|case| words::case(&case)),
+                    case: text::arguments(domain, &witness.case).map(|case| words::case(&case)),
                     witness: Difference { at: witness.index, got: witness.got, expected: witness.expected },
                 }
             });

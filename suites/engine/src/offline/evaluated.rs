@@ -1,95 +1,75 @@
 //! Parsed line: scheme, domain and case, with the results of the scheme.
 
 use crate::case::text::{self, Draft};
+use crate::erased::{Domain, Kernel, Op, Params, Scheme};
 use crate::offline::line::{self, Line};
 use crate::operation::case::Case;
 use crate::operation::errors::CaseError;
 use crate::operation::expected::Expected;
-use crate::operation::{self, Kernel, Operation, contract, every, find, label, scheme_named};
 use serde_json::Value as Json;
-use std::ops::Deref;
 use tiebreak_oracle::names::unknown;
 use tiebreak_reports::ledger::Value;
 
-/// Domain of a kernel, or a domain without the limits of a kernel.
-pub enum Domain<D: 'static> {
-    /// Domain of a kernel.
-    Kernel(&'static D),
-    /// Domain of all cases to which the scheme gives values.
-    Open(D),
-}
-
-impl<D> Deref for Domain<D> {
-    type Target = D;
-
-    fn deref(&self) -> &D {
-        match self {
-            Self::Kernel(domain) => domain,
-            Self::Open(domain) => domain,
-        }
-    }
-}
-
 /// Line with expected results.
-pub struct EvaluatedLine<O: Operation> {
+pub struct EvaluatedLine {
     /// Kernel of the line, if the line names a kernel.
-    pub kernel: Option<&'static Kernel<O>>,
+    pub kernel: Option<&'static Kernel>,
     /// Scheme of the line.
-    pub scheme: O::Scheme,
-    /// Domain of the case.
-    pub domain: Domain<O::Domain>,
+    pub scheme: Scheme,
+    /// Domain of the kernel, or of all cases to which the scheme gives values.
+    pub domain: Domain,
     /// Case of the line.
-    pub case: Case<O::Params>,
+    pub case: Case<Params>,
     /// Results of the scheme.
     pub expected: Expected,
     /// Index of the result that the case selects by `at`.
     pub at: Option<usize>,
 }
 
-impl<O: Operation> EvaluatedLine<O> {
+impl EvaluatedLine {
     /// Parses a line, and evaluates the case by the oracle.
-    pub fn of(line: &Line) -> Result<Self, CaseError> {
+    pub fn of(op: Op, line: &Line) -> Result<Self, CaseError> {
         let mut arguments = match &line.case {
             Json::String(written) => text::words_by_name(written)?,
-            Json::Object(named) => line::arguments(named, O::TENSORS)?,
+            Json::Object(named) => line::arguments(named, op.tensors())?,
             _ => return Err(CaseError::from("neither a text nor an object").of("case")),
         };
-        if O::CAPABILITIES.tensors.has_len
+        if op.capabilities().tensors.has_len
             && !arguments.contains_key("len")
-            && let Some(len) = O::TENSORS.first().and_then(|first| line::listed(arguments.get(*first)?))
+            && let Some(len) = op.tensors().first().and_then(|first| line::listed(arguments.get(*first)?))
         {
             arguments.insert("len".to_owned(), Value::Integer(len as i64));
         }
         let (kernel, scheme, domain) = match (&line.scheme, &line.kernel) {
             (Some(name), None) => {
-                let scheme = scheme_named::<O>(name)?;
-                let domain = O::widest_domain(&scheme, line.ty.as_deref(), &mut arguments)?;
-                (None, scheme, Domain::Open(domain))
+                let scheme = op.scheme(name)?;
+                let domain = scheme.widest_domain(line.ty.as_deref(), &mut arguments)?;
+                (None, scheme, domain)
             }
             (None, Some(name)) => {
-                let kernel = find::<O>(name).ok_or_else(|| unknown("kernel", name, every::<O>()))?;
+                let kernel = op.find(name).ok_or_else(|| unknown("kernel", name, op.every()))?;
                 if let Some(ty) = &line.ty {
                     arguments.insert("type".to_owned(), Value::Text(ty.clone()));
                 }
-                (Some(kernel), contract::<O>(kernel)?, Domain::Kernel(&kernel.contract.domain))
+                (Some(kernel), kernel.scheme()?, kernel.contract.domain.clone())
             }
             _ => return Err("name either a scheme or a kernel, such as \"scheme\":\"ties-up\"".into()),
         };
-        let draft = Draft::<O>::of(arguments)?;
+        let draft = Draft::of(op, arguments)?;
         let (case, at) = (draft.case(&domain)?, draft.at(&domain)?);
-        if !O::covers(&domain, &case.params) {
+        if !domain.covers(&case.params) {
             return Err(match kernel {
-                Some(kernel) => format!("{} takes other parameters: {}", kernel.name, O::domain_text(&domain)).into(),
-                None => format!("{} takes other parameters: {}", label::<O>(&scheme), O::domain_text(&domain)).into(),
+                Some(kernel) => format!("{} takes other parameters: {}", kernel.name, domain.text()).into(),
+                None => format!("{} takes other parameters: {}", scheme.label(), domain.text()).into(),
             });
         }
-        let expected = O::expected(&scheme, &case).map_err(|error| error.to_string())?;
+        let expected = scheme.expected(&case).map_err(|error| error.to_string())?;
         Ok(Self { kernel, scheme, domain, case, expected, at })
     }
 
     /// Formats the results; `None` for results without a value.
     pub fn results(&self) -> Vec<Option<Value>> {
-        let element = operation::result_element::<O>(&self.domain, &self.case.params);
+        let element = self.domain.result_element(&self.case.params);
         let one = |words: &[Option<i32>]| {
             let words: Option<Vec<i32>> = words.iter().copied().collect();
             Some(element.described(&words?))
@@ -99,7 +79,7 @@ impl<O: Operation> EvaluatedLine<O> {
 
     /// Parses the caller's results into words, with flags for the words that are given.
     pub(super) fn given(&self, given: &[Json]) -> Result<(Vec<i32>, Vec<bool>), CaseError> {
-        let element = operation::result_element::<O>(&self.domain, &self.case.params);
+        let element = self.domain.result_element(&self.case.params);
         let results = self.expected.len() / element.words();
         if given.len() != results {
             let reason = format!("{} values, and the case has {results} results", given.len());

@@ -3,9 +3,9 @@
 #![expect(clippy::type_complexity, reason = "the signature of a capability belongs in its field")]
 
 use super::{
-    Case, CaseSelection, Change, Control, Element, Expected, Layer, NamedScheme, Observed, Operation,
-    Parameter, ParameterCoverage, PathStep, Promised, ReferenceOption, Spec, SweepOutcome, Types, Wanted, Witness,
-    change, fault, observed, promise,
+    Case, CaseSelection, Change, Control, Element, Expected, Layer, NamedScheme, Observed, Operation, Parameter,
+    ParameterCoverage, PathStep, Promised, ReferenceOption, Spec, SweepOutcome, Types, Wanted, Witness, change, fault,
+    observed, promise,
 };
 use crate::lane::runner::Runner;
 use tiebreak_common::budget::Budget;
@@ -128,12 +128,8 @@ pub struct Causes<O: Types> {
 }
 
 /// Counts of the caller's parameters; arguments: domain, request, parameters of each case that runs, budget and seed.
-pub type Counts<O> = fn(
-    &<O as Types>::Domain,
-    &CaseSelection,
-    &[&<O as Types>::Params],
-    (&Budget, u64),
-) -> Option<ParameterCoverage>;
+pub type Counts<O> =
+    fn(&<O as Types>::Domain, &CaseSelection, &[&<O as Types>::Params], (&Budget, u64)) -> Option<ParameterCoverage>;
 
 /// Parameters that a caller may give in place of the plan, in addition to cases.
 pub struct Options<O: Types> {

@@ -5,10 +5,10 @@
 //! and `explain` takes the fewest changes that give the other result.
 
 use crate::erased::{Erased, Params, Scheme};
+use crate::operation::Operation;
 use crate::operation::case::Case;
 use crate::operation::expected::Expected;
 use crate::operation::observed::Observed;
-use crate::operation::Operation;
 use crate::operation::types::Types;
 use tiebreak_common::class::Class;
 use tiebreak_oracle::scheme::{self, Registered};
@@ -232,7 +232,8 @@ impl Change<Erased> {
         let may_be = may_be.map(|may_be| -> Condition<Erased> {
             Box::new(move |evidence| may_be(&seen(evidence).iter().collect::<Vec<_>>()))
         });
-        let applies = applies.map(|applies| -> AppliesTo<Erased> { Box::new(move |params| applies(params.typed::<O>())) });
+        let applies =
+            applies.map(|applies| -> AppliesTo<Erased> { Box::new(move |params| applies(params.typed::<O>())) });
         let leads = leads.map(|leads| -> LeadsTo<Erased> {
             Box::new(move |target| match leads(target.typed::<O>()) {
                 Lead::Away => Lead::Away,

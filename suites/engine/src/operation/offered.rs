@@ -1,12 +1,10 @@
 //! Kernel for a caller's offer: its name, its scheme, and the contract and domain of a kernel of this project, or a part of that domain. The domain
 //! is never wider than the domain of the kernel of this project, so every case of the domain can be made and has an expected result.
 
-use crate::operation::{Kernel, NamedScheme, Operation, is_compiled, kernels};
+use crate::erased::{Domain, Kernel, Op, Scheme};
 use anyhow::{Context, Result, anyhow, bail};
 use serde_json::{Map, Value};
 use tiebreak_impls::contract::{Contract, Overflow, Promise};
-use tiebreak_impls::elsewhere;
-use tiebreak_impls::operation::Operation as _;
 use tiebreak_impls::protocol::Offer;
 use tiebreak_oracle::names::unknown;
 use tiebreak_reports::drawable::bounded;
@@ -18,54 +16,52 @@ const SHOWN: usize = 64;
 const SUMMARY: &str = "kernel of the caller's";
 
 /// Adds the kernel of an offer to the operation. Fails if the offer is wrong; the message describes the error.
-pub fn adopt<O: Operation>(offer: &Offer) -> Result<()> {
-    if O::Impl::find(&offer.kernel).is_ok() {
+pub fn adopt(op: Op, offer: &Offer) -> Result<()> {
+    if op.lists().find(&offer.kernel).is_some() {
         bail!("{} is a kernel of this project; give yours a name of its own", offer.kernel);
     }
-    let scheme = offer.own.scheme.as_deref().map(scheme::<O>).transpose()?;
+    let scheme = offer.own.scheme.as_deref().map(|name| scheme(op, name)).transpose()?;
     let promise = scheme.map(|scheme| promise(&scheme.label()));
     let contract = match &offer.own.like {
-        Some(like) => part::<O>(named::<O>(like)?, promise, &offer.own.domain)?,
-        None => first::<O>(promise.context("it has neither a scheme nor `like`")?, &offer.own.domain)?,
+        Some(like) => part(named(op, like)?, promise, &offer.own.domain)?,
+        None => first(op, promise.context("it has neither a scheme nor `like`")?, &offer.own.domain)?,
     };
-    let base = kernels::<O>().first().context("an operation without kernels")?;
-    let name = offer.kernel.clone().leak();
-    // The code is never called, because the kernel of this name runs only in lanes that offer it.
-    elsewhere::add(O::OP, Kernel::<O> { name, summary: SUMMARY, contract, portable: base.portable, native: None });
+    op.adopt(offer.kernel.clone().leak(), SUMMARY, &contract);
     Ok(())
 }
 
 /// Returns the domain for the kernel of an offer without a known scheme, and the kernel of this project with this domain: the kernel named by `like`,
 /// the kernel of the same name, or the kernel with the broadest domain.
-pub(crate) fn asked<O: Operation>(offer: &Offer) -> Result<(&'static str, O::Domain)> {
-    let taken = |kernel: &'static Kernel<O>| Ok((kernel.name, part::<O>(kernel, None, &offer.own.domain)?.domain));
+pub(crate) fn asked(op: Op, offer: &Offer) -> Result<(&'static str, Domain)> {
+    let taken = |kernel: &'static Kernel| Ok((kernel.name, part(kernel, None, &offer.own.domain)?.domain));
     if let Some(like) = &offer.own.like {
-        return taken(named::<O>(like)?);
+        return taken(named(op, like)?);
     }
-    if let Some(kernel) = kernels::<O>().iter().find(|kernel| kernel.name == offer.kernel) {
+    if let Some(kernel) = op.kernels().iter().find(|kernel| kernel.name == offer.kernel) {
         return taken(kernel);
     }
-    let mut all: Vec<&Kernel<O>> = here::<O>().collect();
-    all.sort_by_cached_key(|kernel| std::cmp::Reverse(breadth_of::<O>(kernel)));
+    let mut all: Vec<&Kernel> = here(op).collect();
+    all.sort_by_cached_key(|kernel| std::cmp::Reverse(breadth_of(kernel)));
     let first = all.iter().find_map(|kernel| taken(kernel).ok());
-    first
-        .with_context(|| format!("no kernel of {} takes the domain {}", O::OP, shown(&offer.own.domain.clone().into())))
+    first.with_context(|| {
+        format!("no kernel of {} takes the domain {}", op.name(), shown(&offer.own.domain.clone().into()))
+    })
 }
 
 /// Returns the kernels whose code is in this project.
-fn here<O: Operation>() -> impl Iterator<Item = &'static Kernel<O>> {
-    kernels::<O>().iter().filter(|kernel| !is_compiled::<O>(&kernel.contract.domain))
+fn here(op: Op) -> impl Iterator<Item = &'static Kernel> {
+    op.kernels().iter().filter(|kernel| !kernel.contract.domain.is_compiled())
 }
 
-fn breadth_of<O: Operation>(kernel: &Kernel<O>) -> u64 {
-    serde_json::to_value(&kernel.contract.domain).map_or(0, |domain| breadth(&domain))
+fn breadth_of(kernel: &Kernel) -> u64 {
+    kernel.contract.domain.json().map_or(0, |domain| breadth(&domain))
 }
 
 /// Parses the scheme of an offer. The error for a part of a kernel's name mentions the kernel: `tflite` is no scheme, but TFLite's kernels promise a
 /// scheme.
-fn scheme<O: Operation>(name: &str) -> Result<O::Scheme> {
-    O::Scheme::named(&bounded(name, SHOWN)).map_err(|error| {
-        match here::<O>().map(|kernel| kernel.name).find(|kernel| kernel.contains(name)) {
+fn scheme(op: Op, name: &str) -> Result<Scheme> {
+    op.scheme(&bounded(name, SHOWN)).map_err(|error| {
+        match here(op).map(|kernel| kernel.name).find(|kernel| kernel.contains(name)) {
             None => error.into(),
             Some(kernel) => anyhow!("{error} A kernel of this project has a scheme of its own: --like {kernel}"),
         }
@@ -73,12 +69,12 @@ fn scheme<O: Operation>(name: &str) -> Result<O::Scheme> {
 }
 
 /// Finds the kernel named by `like` in an offer.
-fn named<O: Operation>(name: &str) -> Result<&'static Kernel<O>> {
-    let known = kernels::<O>();
+fn named(op: Op, name: &str) -> Result<&'static Kernel> {
+    let known = op.kernels();
     let found = known.iter().find(|kernel| kernel.name == name);
     let kernel =
         found.ok_or_else(|| unknown("kernel", &bounded(name, SHOWN), known.iter().map(|kernel| kernel.name)))?;
-    if is_compiled::<O>(&kernel.contract.domain) {
+    if kernel.contract.domain.is_compiled() {
         bail!("{name} is made by a compiler and runs in lanes of its modules; name another kernel");
     }
     Ok(kernel)
@@ -86,9 +82,9 @@ fn named<O: Operation>(name: &str) -> Result<&'static Kernel<O>> {
 
 /// Returns the contract of a kernel that promises the scheme and takes the domain, the kernel with the broadest domain first. If no kernel that
 /// promises the scheme takes the domain, the other kernels follow in the same order.
-fn first<O: Operation>(promise: Promise, domain: &Map<String, Value>) -> Result<Contract<O::Domain>> {
+fn first(op: Op, promise: Promise, domain: &Map<String, Value>) -> Result<Contract<Domain>> {
     // Errors on an unknown field precede errors on a field that is too wide for the first kernel.
-    let wholes = here::<O>().map(|kernel| serde_json::to_value(&kernel.contract.domain));
+    let wholes = here(op).map(|kernel| kernel.contract.domain.json());
     let mut wholes: Vec<Value> = wholes.collect::<Result<_, _>>()?;
     for key in domain.keys() {
         let is_known = wholes.iter_mut().any(|whole| whole.get(key).is_some() || field(whole, key).is_some());
@@ -96,21 +92,21 @@ fn first<O: Operation>(promise: Promise, domain: &Map<String, Value>) -> Result<
             place(whole, key)?;
         }
     }
-    let mut alike: Vec<&Kernel<O>> = here::<O>().collect();
+    let mut alike: Vec<&Kernel> = here(op).collect();
     // Order: kernels that promise the scheme, then the same policy, then the broadest domain, so that the run includes every input not excluded by
     // the offer.
     alike.sort_by_cached_key(|kernel| {
         let own = kernel.contract.promise;
-        (own.scheme != promise.scheme, own != promise, std::cmp::Reverse(breadth_of::<O>(kernel)))
+        (own.scheme != promise.scheme, own != promise, std::cmp::Reverse(breadth_of(kernel)))
     });
     let mut error = None;
     for kernel in alike {
-        match part::<O>(kernel, Some(promise), domain) {
+        match part(kernel, Some(promise), domain) {
             Ok(contract) => return Ok(contract),
             Err(why) => error = error.or(Some(why)),
         }
     }
-    Err(error.unwrap_or_else(|| anyhow!("no kernel of {} has a domain", O::OP)))
+    Err(error.unwrap_or_else(|| anyhow!("no kernel of {} has a domain", op.name())))
 }
 
 /// Measures the breadth of a domain, to compare domains of an operation: allowed features count most, then names, then the binary digits of ranges.
@@ -130,12 +126,8 @@ fn breadth(domain: &Value) -> u64 {
 }
 
 /// Returns the contract of a kernel on a part of its domain, with another promise if one is given.
-fn part<O: Operation>(
-    kernel: &Kernel<O>,
-    promise: Option<Promise>,
-    narrower: &Map<String, Value>,
-) -> Result<Contract<O::Domain>> {
-    let mut domain = serde_json::to_value(&kernel.contract.domain)?;
+fn part(kernel: &Kernel, promise: Option<Promise>, narrower: &Map<String, Value>) -> Result<Contract<Domain>> {
+    let mut domain = kernel.contract.domain.json()?;
     for (key, given) in narrower {
         narrow(&mut domain, key, given).with_context(|| format!("its domain, a part of that of {}", kernel.name))?;
     }
@@ -143,7 +135,7 @@ fn part<O: Operation>(
         if promise.is_some_and(|own| own != kernel.contract.promise) { &[] } else { kernel.contract.deviations };
     Ok(Contract {
         promise: promise.unwrap_or(kernel.contract.promise),
-        domain: serde_json::from_value(domain)?,
+        domain: kernel.op().domain(domain)?,
         deviations,
         source: kernel.contract.source,
     })

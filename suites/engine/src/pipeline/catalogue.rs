@@ -1,6 +1,7 @@
 //! Cases of a corner catalogue, on the kernels that take them.
 
 use crate::case::{catalogue, text};
+use crate::erased::{Kernel, Op, Params};
 use crate::explain::sides as explain_record;
 use crate::judge::record::run;
 use crate::lane::Lane;
@@ -9,7 +10,6 @@ use crate::ledger::record;
 use crate::ledger::section::LedgerSection;
 use crate::operation::case::{Case, Spec};
 use crate::operation::request::Request;
-use crate::operation::{Kernel, Operation};
 use crate::run::subject::Subject;
 use anyhow::{Context, Result};
 use std::collections::BTreeSet;
@@ -18,11 +18,11 @@ use tiebreak_common::parallel;
 use tiebreak_reports::ledger::{CatalogueRun, Finding};
 
 /// Sums the outcomes of all kernels for the catalogue run of each lane: counts and findings.
-pub(crate) fn totals<O: Operation>(lanes: &[String], each: &[&InLanes]) -> Result<LedgerSection> {
-    let entries = entries::<O>()?;
+pub(crate) fn totals(op: Op, lanes: &[String], each: &[&InLanes]) -> Result<LedgerSection> {
+    let entries = entries(op)?;
     let mut section = LedgerSection::default();
     for (at, lane) in lanes.iter().enumerate() {
-        let (op, lane, cases) = (O::OP.to_owned(), lane.clone(), entries.len() as u64);
+        let (op, lane, cases) = (op.name().to_owned(), lane.clone(), entries.len() as u64);
         let mut total = CatalogueRun { op, lane, cases, not_taken: 0, judged: 0, broken: 0, unanswered: 0 };
         let mut taken: BTreeSet<usize> = BTreeSet::new();
         for seen in each.iter().filter_map(|lanes| lanes[at].as_ref()) {
@@ -40,42 +40,43 @@ pub(crate) fn totals<O: Operation>(lanes: &[String], each: &[&InLanes]) -> Resul
 
 /// Runs the catalogue's cases on the kernels that take them. Kernels run in parallel, because the cases are few and some are large; all lanes share a
 /// case.
-pub(crate) fn run_catalogue<O: Operation>(
+pub(crate) fn run_catalogue(
+    op: Op,
     request: &Request,
-    kernels: &[&'static Kernel<O>],
+    kernels: &[&'static Kernel],
     lanes: &[Lane],
 ) -> Result<Vec<InLanes>> {
-    let entries = entries::<O>()?;
-    parallel::try_map(kernels, |kernel| catalogued::<O>(request, kernel, lanes, &entries))
+    let entries = entries(op)?;
+    parallel::try_map(kernels, |kernel| catalogued(request, kernel, lanes, &entries))
 }
 
 /// Parses the entries of an operation's catalogue.
-pub(crate) fn entries<O: Operation>() -> Result<Vec<catalogue::Entry>> {
-    catalogue::read::<O>(O::CATALOGUE).with_context(|| format!("suites/ops/catalogue/{}.txt", O::OP))
+pub(crate) fn entries(op: Op) -> Result<Vec<catalogue::Entry>> {
+    catalogue::read(op, op.catalogue()).with_context(|| format!("suites/ops/catalogue/{}.txt", op.name()))
 }
 
 /// Runs the catalogue's cases on a kernel, in each lane that has the kernel.
-pub(crate) fn catalogued<O: Operation>(
+pub(crate) fn catalogued(
     request: &Request,
-    kernel: &'static Kernel<O>,
+    kernel: &'static Kernel,
     lanes: &[Lane],
     entries: &[catalogue::Entry],
 ) -> Result<InLanes> {
-    let offers = |lane: &Lane| lane.isa_path(O::OP, kernel.name).is_some();
+    let offers = |lane: &Lane| lane.isa_path(kernel.op().name(), kernel.name).is_some();
     if !lanes.iter().any(offers) {
         return Ok(lanes.iter().map(|_| None).collect());
     }
-    let subject = Subject::<O>::new(request, kernel)?;
+    let subject = Subject::new(request, kernel)?;
     let domain = &kernel.contract.domain;
-    let cases = entries.iter().map(|entry| text::parse::<O>(&entry.case, domain).ok());
-    let covered = |case: &Case<O::Params>| O::covers(domain, &case.params);
+    let cases = entries.iter().map(|entry| text::parse(&entry.case, domain).ok());
+    let covered = |case: &Case<Params>| domain.covers(&case.params);
     let cases: Vec<_> = cases.enumerate().filter_map(|(at, case)| Some((at, case.filter(covered)?))).collect();
     let taken: Vec<usize> = cases.iter().map(|(at, _)| *at).collect();
     let cases: Vec<_> = cases.into_iter().map(|(_, case)| subject.expect_case(case)).collect::<Result<_>>()?;
     let specs: Vec<_> =
         cases.iter().map(|expected_case| Arc::new(Spec::given((*expected_case.case).clone()))).collect();
     let in_lane = |lane: &Lane| {
-        let record = run::<O>(lane, kernel, &subject.contract, &subject.path, &cases);
+        let record = run(lane, kernel, &subject.contract, &subject.path, &cases);
         let counts = [record.contract.count.inputs, record.contract.count.differ, record.unanswered];
         let sides = explain_record::record(request, &subject, lane, (&record, &specs));
         let mut found = LedgerSection::default();

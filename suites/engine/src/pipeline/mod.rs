@@ -6,6 +6,7 @@ pub mod listing;
 
 use crate::activity::doing;
 use crate::case::text;
+use crate::erased::{self, Kernel, Op, Params};
 use crate::identify::{Identified, identify};
 use crate::lane::Lane;
 use crate::ledger::partial_run::{PartialRun, go_on};
@@ -14,12 +15,12 @@ use crate::ledger::section::LedgerSection;
 use crate::offline::{Bench, Benched};
 use crate::operation::request::Request;
 use crate::operation::selection::{CaseSelection, Layer, Parameter, ReferenceOption, Stage};
-use crate::operation::{Kernel, NamedScheme, Operation, find, is_compiled, kernels, offered};
+use crate::operation::{Operation, offered};
 use crate::pipeline::catalogue::{catalogued, entries, run_catalogue, totals};
 use crate::pipeline::kernel::one_kernel;
 use crate::plan::plans;
 use crate::progress::progress;
-use crate::registry::{Verifies, every_name};
+use crate::registry::Verifies;
 use crate::self_check::planted::Tried;
 use crate::self_check::{Measure, kills, mutants, planted};
 use crate::units::{Done, Ended, Extent};
@@ -27,7 +28,6 @@ use crate::vectors::{Vectors, Wanted, vectors};
 use anyhow::{Context, Error, Result, bail};
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::marker::PhantomData;
 use std::time::Instant;
 use tiebreak_common::budget::Effort;
 use tiebreak_common::parallel;
@@ -36,96 +36,100 @@ use tiebreak_mlir::Function;
 use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::bite::{Kill, Planted};
 
-/// Pipeline of the operation `O`.
-pub struct Pipeline<O>(PhantomData<O>);
-
-impl<O> Pipeline<O> {
-    /// The only value of the type.
-    pub const NEW: Self = Self(PhantomData);
+/// Pipeline of an operation.
+pub struct Pipeline {
+    op: Op,
 }
 
-impl<O: Operation> Verifies for Pipeline<O> {
+impl Pipeline {
+    /// Returns the pipeline of an operation.
+    pub const fn of<O: Operation>() -> Self {
+        Self { op: erased::op::<O>() }
+    }
+}
+
+impl Verifies for Pipeline {
     fn op(&self) -> &'static str {
-        O::OP
+        self.op.name()
     }
 
     fn names(&self) -> Vec<&'static str> {
-        every_name::<O::Impl>()
+        self.op.lists().every().map(|kernel| kernel.name).collect()
     }
 
     fn listed(&self) -> Vec<Value> {
-        listing::kernels_and_mutants::<O>()
+        listing::kernels_and_mutants(self.op)
     }
 
     fn schemes(&self) -> Vec<Described> {
-        O::Scheme::described()
+        self.op.schemes()
     }
 
     fn bench(&self) -> Box<dyn Bench> {
-        Box::new(Benched::<O>::default())
+        Box::new(Benched::new(self.op))
     }
 
     fn is_compiled(&self) -> bool {
-        kernels::<O>().iter().any(|kernel| is_compiled::<O>(&kernel.contract.domain))
+        self.op.kernels().iter().any(|kernel| kernel.contract.domain.is_compiled())
     }
 
     fn takes(&self, parameter: Parameter) -> bool {
-        O::CAPABILITIES.options.takes.contains(&parameter)
+        self.op.capabilities().options.takes.contains(&parameter)
     }
 
     fn takes_layer(&self, layer: &Layer) -> bool {
-        self.takes(Parameter::Model) && (O::CAPABILITIES.options.takes_layer)(layer)
+        self.takes(Parameter::Model) && (self.op.capabilities().options.takes_layer)(layer)
     }
 
     fn takes_stage(&self, stage: &Stage) -> bool {
-        stage.op == O::OP && plans::takes_stage::<O>(stage)
+        stage.op == self.op.name() && plans::takes_stage(self.op, stage)
     }
 
     fn reference_option(&self) -> ReferenceOption {
-        O::CAPABILITIES.options.reference
+        self.op.capabilities().options.reference
     }
 
     fn functions(&self, request: &Request, names: &[String]) -> Result<Vec<Function>> {
-        let compiled = |kernel: &&&Kernel<O>| is_compiled::<O>(&kernel.contract.domain);
-        named::<O>(names, &[]).iter().filter(compiled).try_fold(Vec::new(), |mut all, kernel| {
-            all.extend(functions::<O>(request, kernel)?);
+        let compiled = |kernel: &&&Kernel| kernel.contract.domain.is_compiled();
+        named(self.op, names, &[]).iter().filter(compiled).try_fold(Vec::new(), |mut all, kernel| {
+            all.extend(functions(request, kernel)?);
             Ok(all)
         })
     }
 
     fn kills(&self, measure: &Measure<'_>) -> Result<Vec<Kill>> {
-        kills::matrix::<O>(measure)
+        kills::matrix(self.op, measure)
     }
 
     fn planted(&self, measure: &Measure<'_>) -> Result<Vec<Planted>> {
-        planted::all::<O>(measure)
+        planted::all(self.op, measure)
     }
 
     fn planted_in(&self, lane: &Lane) -> Vec<&'static str> {
-        planted::offered::<O>(lane).into_iter().map(|kernel| kernel.name).collect()
+        planted::offered(self.op, lane).into_iter().map(|kernel| kernel.name).collect()
     }
 
     fn planted_in_kernel(&self, measure: &Measure<'_>, kernel: &str) -> Result<Vec<Tried>> {
-        let offered = planted::offered::<O>(measure.lane);
+        let offered = planted::offered(self.op, measure.lane);
         let kernel =
             offered.into_iter().find(|known| known.name == kernel).context("the lane offers no such kernel")?;
-        planted::in_kernel::<O>(kernel, measure)
+        planted::in_kernel(kernel, measure)
     }
 
     fn planted_rows(&self, each: Vec<Vec<Tried>>) -> Vec<Planted> {
-        planted::rows::<O>(each)
+        planted::rows(self.op, each)
     }
 
     fn vectors(&self, wanted: &Wanted) -> Result<Vectors> {
-        vectors::<O>(wanted)
+        vectors(self.op, wanted)
     }
 
     fn adopt(&self, offer: &Offer) -> Result<()> {
-        offered::adopt::<O>(offer)
+        offered::adopt(self.op, offer)
     }
 
     fn identify(&self, offer: &Offer, lane: &Lane, effort: Effort, seed: u64) -> Result<Identified> {
-        identify::<O>(offer, lane, effort, seed)
+        identify(self.op, offer, lane, effort, seed)
     }
 
     fn verify(
@@ -135,22 +139,23 @@ impl<O: Operation> Verifies for Pipeline<O> {
         lanes: &[Lane],
     ) -> Result<LedgerSection> {
         let extent = self.extent(request, names, lanes);
-        let named = named::<O>(names, lanes);
+        let named = named(self.op, names, lanes);
         let catalogue = match extent.has_catalogue {
-            true => run_catalogue::<O>(request, &named, lanes)?.into_iter().map(Some).collect(),
+            true => run_catalogue(self.op, request, &named, lanes)?.into_iter().map(Some).collect(),
             false => vec![None; named.len()],
         };
         let found = catalogue.iter().flatten().collect::<Vec<_>>();
-        let found = if extent.has_catalogue { totals::<O>(&extent.lanes, &found)? } else { LedgerSection::default() };
+        let found =
+            if extent.has_catalogue { totals(self.op, &extent.lanes, &found)? } else { LedgerSection::default() };
         if let Err(first) = go_on(request, &found.findings) {
-            partial.kernel(O::OP, &found);
+            partial.kernel(self.op.name(), &found);
             return Err(first.into());
         }
         let checks = || match extent.has_checks {
-            true => groups::<O>(request, lanes, &(0..mutants::groups::<O>()?).collect::<Vec<_>>()),
+            true => groups(self.op, request, lanes, &(0..mutants::groups(self.op)?).collect::<Vec<_>>()),
             false => Ok(Vec::new()),
         };
-        let verified = || each_kernel::<O>((request, partial), &named, lanes);
+        let verified = || each_kernel(self.op, (request, partial), &named, lanes);
         // In parallel, because the last kernel leaves cores idle. A run that ends at the first finding does not wait for checks.
         let (verified, checks) =
             if request.fail_fast { (Ok(verified()?), checks()) } else { parallel::both(verified, checks) };
@@ -166,9 +171,10 @@ impl<O: Operation> Verifies for Pipeline<O> {
     }
 
     fn units(&self, request: &Request, names: &[String], lanes: &[Lane]) -> Result<Vec<String>> {
-        let kernels = named::<O>(names, lanes).into_iter().map(|kernel| format!("{} {}", O::OP, kernel.name));
-        let groups = if self.extent(request, names, lanes).has_checks { mutants::groups::<O>()? } else { 0 };
-        Ok(kernels.chain((1..=groups).map(|group| format!("{} self-checks {group}", O::OP))).collect())
+        let kernels =
+            named(self.op, names, lanes).into_iter().map(|kernel| format!("{} {}", self.op.name(), kernel.name));
+        let groups = if self.extent(request, names, lanes).has_checks { mutants::groups(self.op)? } else { 0 };
+        Ok(kernels.chain((1..=groups).map(|group| format!("{} self-checks {group}", self.op.name()))).collect())
     }
 
     fn run_units(
@@ -177,17 +183,17 @@ impl<O: Operation> Verifies for Pipeline<O> {
         units: &[usize],
         ended: Ended<'_>,
     ) -> Result<()> {
-        let named = named::<O>(names, lanes);
-        let entries = entries::<O>()?;
-        let _plans = plans::LongPlanGuard::<O>::begin();
+        let named = named(self.op, names, lanes);
+        let entries = entries(self.op)?;
+        let _plans = plans::LongPlanGuard::begin(self.op);
         let run = |at: usize| {
             let Some(kernel) = named.get(at) else {
-                return Ok(groups::<O>(request, lanes, &[at - named.len()])?.remove(0));
+                return Ok(groups(self.op, request, lanes, &[at - named.len()])?.remove(0));
             };
-            let _doing = doing(|| format!("{} {}", O::OP, kernel.name));
+            let _doing = doing(|| format!("{} {}", self.op.name(), kernel.name));
             let catalogue = request.selection.is_nothing();
-            let catalogue = catalogue.then(|| catalogued::<O>(request, kernel, lanes, &entries)).transpose()?;
-            Ok::<_, Error>(Done::Kernel { part: one_kernel::<O>(request, kernel, lanes)?.into(), catalogue })
+            let catalogue = catalogue.then(|| catalogued(request, kernel, lanes, &entries)).transpose()?;
+            Ok::<_, Error>(Done::Kernel { part: one_kernel(request, kernel, lanes)?.into(), catalogue })
         };
         let one = |at: &usize| {
             let begun = Instant::now();
@@ -207,41 +213,42 @@ impl<O: Operation> Verifies for Pipeline<O> {
                     catalogue.extend(of_catalogue);
                 }
                 Done::Checks(group) => checks.extend(group),
-                Done::Bounds(_) => bail!("bounds are no part of {}", O::OP),
+                Done::Bounds(_) => bail!("bounds are no part of {}", self.op.name()),
             }
         }
         if let (true, [first, ..]) = (part.outside_domain.len() == kernels, &part.outside_domain[..]) {
             match extent.is_all {
-                true => bail!("no {} kernel takes this; {}: {}", O::OP, first.kernel, first.domain),
+                true => bail!("no {} kernel takes this; {}: {}", self.op.name(), first.kernel, first.domain),
                 false => bail!("{} does not take this: {}", first.kernel, first.domain),
             }
         }
         if extent.has_catalogue {
-            let of_catalogue = totals::<O>(&extent.lanes, &catalogue.iter().collect::<Vec<_>>())?;
+            let of_catalogue = totals(self.op, &extent.lanes, &catalogue.iter().collect::<Vec<_>>())?;
             part.extend(of_catalogue.without_findings_of(&part));
         }
         if extent.has_checks {
             let checks = mutants::in_order(checks);
             part.findings.extend(checks.iter().filter(|c| !c.passed).map(failed_check));
             part.self_checks = checks;
-            part.unchecked(O::OP, &extent.lanes);
+            part.unchecked(self.op.name(), &extent.lanes);
         }
         Ok(part)
     }
 }
 
 /// Runs each kernel in every lane.
-fn each_kernel<O: Operation>(
+fn each_kernel(
+    op: Op,
     (request, partial): (&Request, &PartialRun),
-    named: &[&'static Kernel<O>],
+    named: &[&'static Kernel],
     lanes: &[Lane],
 ) -> Result<Vec<LedgerSection>> {
-    let bar = progress(O::OP, named.len() * lanes.len().max(1));
-    let _plans = plans::LongPlanGuard::<O>::begin();
-    let one = |kernel: &&'static Kernel<O>| {
-        let _doing = doing(|| format!("{} {}", O::OP, kernel.name));
-        let section = one_kernel::<O>(request, kernel, lanes)?;
-        partial.kernel(O::OP, &section);
+    let bar = progress(op.name(), named.len() * lanes.len().max(1));
+    let _plans = plans::LongPlanGuard::begin(op);
+    let one = |kernel: &&'static Kernel| {
+        let _doing = doing(|| format!("{} {}", op.name(), kernel.name));
+        let section = one_kernel(request, kernel, lanes)?;
+        partial.kernel(op.name(), &section);
         bar.inc(lanes.len() as u64);
         go_on(request, &section.findings)?;
         Ok(section)
@@ -250,48 +257,52 @@ fn each_kernel<O: Operation>(
 }
 
 /// Returns the named kernels; without names all kernels, followed by the lanes' own.
-fn named<O: Operation>(names: &[String], lanes: &[Lane]) -> Vec<&'static Kernel<O>> {
+fn named(op: Op, names: &[String], lanes: &[Lane]) -> Vec<&'static Kernel> {
     match names {
         [] => {
-            let offers: BTreeSet<&str> = lanes.iter().flat_map(|lane| lane.own_kernels(O::OP)).collect();
-            kernels::<O>().iter().chain(offers.into_iter().filter_map(find::<O>)).collect()
+            let offers: BTreeSet<&str> = lanes.iter().flat_map(|lane| lane.own_kernels(op.name())).collect();
+            op.kernels().iter().chain(offers.into_iter().filter_map(|name| op.find(name))).collect()
         }
-        names => names.iter().filter_map(|name| find::<O>(name)).collect(),
+        names => names.iter().filter_map(|name| op.find(name)).collect(),
     }
 }
 
 /// Returns the functions that a run may need from a compiled kernel: for its cases, for the catalogue, and for the explanation of a single case.
-fn functions<O: Operation>(request: &Request, kernel: &Kernel<O>) -> Result<Vec<Function>> {
+fn functions(request: &Request, kernel: &Kernel) -> Result<Vec<Function>> {
     let domain = &kernel.contract.domain;
-    let mut params: Vec<O::Params> = match &request.selection {
+    let mut params: Vec<Params> = match &request.selection {
         CaseSelection { cases, .. } if !cases.is_empty() => {
-            let given = cases.iter().filter_map(|case| Some(text::parse::<O>(case, domain).ok()?.params));
-            let short = plans::plan::<O>(domain, &CaseSelection::default(), &Effort::Quick.budget(), request.seed);
+            let given = cases.iter().filter_map(|case| Some(text::parse(case, domain).ok()?.params));
+            let short = plans::plan(domain, &CaseSelection::default(), &Effort::Quick.budget(), request.seed);
             given.chain(short.iter().map(|spec| spec.params.clone())).collect()
         }
         selection => {
-            let specs = plans::plan::<O>(domain, selection, &request.effort.budget(), request.seed);
+            let specs = plans::plan(domain, selection, &request.effort.budget(), request.seed);
             specs.iter().map(|spec| spec.params.clone()).collect()
         }
     };
     if request.selection.cases.is_empty() {
-        params.extend((O::CAPABILITIES.sweeps.params)(domain, &request.selection));
+        params.extend((kernel.op().capabilities().sweeps.params)(domain, &request.selection));
     }
     if request.selection.is_nothing() {
-        let entries = crate::case::catalogue::read::<O>(O::CATALOGUE)
-            .with_context(|| format!("suites/ops/catalogue/{}.txt", O::OP))?;
-        params.extend(entries.iter().filter_map(|entry| Some(text::parse::<O>(&entry.case, domain).ok()?.params)));
+        let entries = crate::case::catalogue::read(kernel.op(), kernel.op().catalogue())
+            .with_context(|| format!("suites/ops/catalogue/{}.txt", kernel.op().name()))?;
+        params.extend(entries.iter().filter_map(|entry| Some(text::parse(&entry.case, domain).ok()?.params)));
     }
-    Ok(params.iter().filter(|params| O::covers(domain, params)).filter_map(O::CAPABILITIES.compiled.function).collect())
+    Ok(params
+        .iter()
+        .filter(|params| domain.covers(params))
+        .filter_map(kernel.op().capabilities().compiled.function)
+        .collect())
 }
 
 /// Runs the self-checks of the groups.
-fn groups<O: Operation>(request: &Request, lanes: &[Lane], groups: &[usize]) -> Result<Vec<Done>> {
+fn groups(op: Op, request: &Request, lanes: &[Lane], groups: &[usize]) -> Result<Vec<Done>> {
     // A lane of the caller runs only the kernels that it offers.
-    let due = |lane: &Lane, kernel: &Kernel<O>| {
-        let fits = lane.is_compiled() == is_compiled::<O>(&kernel.contract.domain);
-        fits && (lane.must_offer() || lane.isa_path(O::OP, kernel.name).is_some())
+    let due = |lane: &Lane, kernel: &Kernel| {
+        let fits = lane.is_compiled() == kernel.contract.domain.is_compiled();
+        fits && (lane.must_offer() || lane.isa_path(op.name(), kernel.name).is_some())
     };
-    let one = |group: &usize| mutants::of_group::<O>(*group, lanes, due, request.seed).map(Done::Checks);
+    let one = |group: &usize| mutants::of_group(op, *group, lanes, due, request.seed).map(Done::Checks);
     Ok(parallel::try_map(groups, one)?)
 }

@@ -5,10 +5,10 @@
 //! dimensions, so a new operation needs no code for them. `self_check/history.rs` and `self_check/slices.rs` define the same kinds independently, for
 //! fault injection.
 
+use crate::erased::{Domain, Params};
 use crate::operation::case::{Case, Spec};
 use crate::operation::element::Element;
 use crate::operation::fill::Fill;
-use crate::operation::{self, Operation};
 use crate::plan::{sequences, structured};
 use std::collections::{BTreeMap, BTreeSet};
 use tiebreak_common::budget::Budget;
@@ -38,20 +38,15 @@ const BASES: [usize; 2] = [3, 4];
 const CHOICE: usize = 16;
 
 /// Makes the further cases from some of the operation's own.
-pub(crate) fn plan<O: Operation>(
-    domain: &O::Domain,
-    own: &[Spec<O::Params>],
-    budget: &Budget,
-    seed: u64,
-) -> Vec<Spec<O::Params>> {
+pub(crate) fn plan(domain: &Domain, own: &[Spec<Params>], budget: &Budget, seed: u64) -> Vec<Spec<Params>> {
     let bases = BASES[usize::from(budget.every_tail)];
-    let parts = parts::<O>(domain, own, bases);
+    let parts = parts(domain, own, bases);
     let most = bases.max(parts.len());
-    let candidates = parts.into_iter().flat_map(|part| candidates::<O>(domain, own, part, seed)).collect();
+    let candidates = parts.into_iter().flat_map(|part| candidates(domain, own, part, seed)).collect();
     let mut out = Vec::new();
-    for (base, generator) in chosen::<O>(domain, candidates, most) {
-        let sequence = sequences::around::<O>(domain, &base);
-        let cases = sequence.into_iter().chain(structured::of::<O>(domain, &base));
+    for (base, generator) in chosen(domain, candidates, most) {
+        let sequence = sequences::around(domain, &base);
+        let cases = sequence.into_iter().chain(structured::of(domain, &base));
         out.extend(cases.map(|case| given(case).by(generator)));
     }
     out
@@ -61,11 +56,11 @@ pub(crate) fn plan<O: Operation>(
 const BLOCKS: usize = SLICES * structured::PERIODS[structured::PERIODS.len() - 1];
 
 /// Returns the places of own cases small enough for a base. If no case with three blocks of every period fits, the shortest of them sets the limit.
-fn fitting<O: Operation>(domain: &O::Domain, own: &[Spec<O::Params>]) -> Vec<usize> {
-    let results = |spec: &Spec<O::Params>| {
-        let sizes = operation::sizes::<O>(domain, &spec.params).ok()?;
+fn fitting(domain: &Domain, own: &[Spec<Params>]) -> Vec<usize> {
+    let results = |spec: &Spec<Params>| {
+        let sizes = domain.sizes(&spec.params).ok()?;
         let small = RESULTS.start() <= &sizes.outputs && sizes.inputs.iter().sum::<usize>() <= WORDS;
-        (small && O::covers(domain, &spec.params)).then_some(sizes.outputs)
+        (small && domain.covers(&spec.params)).then_some(sizes.outputs)
     };
     let each: Vec<Option<usize>> = own.iter().map(results).collect();
     let enough = each.iter().flatten().filter(|len| **len >= BLOCKS).min();
@@ -74,19 +69,14 @@ fn fitting<O: Operation>(domain: &O::Domain, own: &[Spec<O::Params>]) -> Vec<usi
 }
 
 /// Returns the cases of a part with the largest extent, and their generators.
-fn candidates<O: Operation>(
-    domain: &O::Domain,
-    own: &[Spec<O::Params>],
-    mut part: Vec<usize>,
-    seed: u64,
-) -> Vec<Candidate<O>> {
-    part.sort_by_cached_key(|at| std::cmp::Reverse(extent::<O>(domain, &own[*at].params)));
-    let made = |at: usize| Some((own[at].case::<O>(domain, seed)?, own[at].generator));
-    part.into_iter().filter_map(made).filter(|(case, _)| is_varied::<O>(domain, case)).take(CHOICE).collect()
+fn candidates(domain: &Domain, own: &[Spec<Params>], mut part: Vec<usize>, seed: u64) -> Vec<Candidate> {
+    part.sort_by_cached_key(|at| std::cmp::Reverse(extent(domain, &own[*at].params)));
+    let made = |at: usize| Some((own[at].case(domain, seed)?, own[at].generator));
+    part.into_iter().filter_map(made).filter(|(case, _)| is_varied(domain, case)).take(CHOICE).collect()
 }
 
 /// Candidate for a base, with the name of the generator.
-type Candidate<O> = (Case<<O as Operation>::Params>, &'static str);
+type Candidate = (Case<Params>, &'static str);
 
 /// Feature of a base: an axis with slices in a tensor of some rank, an axis with a vector, blocks of a flat tensor, or a change of a parameter.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
@@ -97,11 +87,11 @@ enum Feature {
     Change(String),
 }
 
-fn features<O: Operation>(domain: &O::Domain, params: &O::Params) -> BTreeSet<Feature> {
-    let changes = sequences::neighbours::<O>(domain, params).into_iter().map(|(name, _)| Feature::Change(name));
+fn features(domain: &Domain, params: &Params) -> BTreeSet<Feature> {
+    let changes = sequences::neighbours(domain, params).into_iter().map(|(name, _)| Feature::Change(name));
     let mut out: BTreeSet<Feature> = changes.collect();
-    for t in 0..O::TENSORS.len() {
-        let sizes = O::dimensions(domain, params, t);
+    for t in 0..domain.op().tensors().len() {
+        let sizes = domain.dimensions(params, t);
         for (axis, size) in sizes.iter().enumerate() {
             let place = [sizes.len(), t, axis];
             out.extend((*size >= SLICES).then_some(Feature::Slices(place)));
@@ -116,8 +106,8 @@ fn features<O: Operation>(domain: &O::Domain, params: &O::Params) -> BTreeSet<Fe
 }
 
 /// Chooses up to `most` candidates by a greedy cover: each adds the most new features.
-fn chosen<O: Operation>(domain: &O::Domain, candidates: Vec<Candidate<O>>, most: usize) -> Vec<Candidate<O>> {
-    let mut rest: Vec<_> = candidates.into_iter().map(|it| (features::<O>(domain, &it.0.params), it)).collect();
+fn chosen(domain: &Domain, candidates: Vec<Candidate>, most: usize) -> Vec<Candidate> {
+    let mut rest: Vec<_> = candidates.into_iter().map(|it| (features(domain, &it.0.params), it)).collect();
     let mut shown = BTreeSet::new();
     let mut out = Vec::new();
     while out.len() < most {
@@ -135,11 +125,11 @@ fn chosen<O: Operation>(domain: &O::Domain, candidates: Vec<Candidate<O>>, most:
 
 /// Returns the sets of cases from which bases are chosen: cases of equal rank of the first tensor or, for a single rank, parts of the plan of
 /// different kinds.
-fn parts<O: Operation>(domain: &O::Domain, own: &[Spec<O::Params>], bases: usize) -> Vec<Vec<usize>> {
-    let fitting = fitting::<O>(domain, own);
+fn parts(domain: &Domain, own: &[Spec<Params>], bases: usize) -> Vec<Vec<usize>> {
+    let fitting = fitting(domain, own);
     let mut ranks: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for at in &fitting {
-        ranks.entry(O::dimensions(domain, &own[*at].params, 0).len()).or_default().push(*at);
+        ranks.entry(domain.dimensions(&own[*at].params, 0).len()).or_default().push(*at);
     }
     if ranks.len() > 1 {
         return ranks.into_values().collect();
@@ -150,8 +140,8 @@ fn parts<O: Operation>(domain: &O::Domain, own: &[Spec<O::Params>], bases: usize
 
 /// Measures a case: number of axes with enough slices, number of axes with whole vectors, and the extent along all axes together, each axis up to a
 /// block. A tensor that is long along one axis only has few slices.
-fn extent<O: Operation>(domain: &O::Domain, params: &O::Params) -> (usize, usize, u32, u32) {
-    let axes: Vec<usize> = (0..O::TENSORS.len()).flat_map(|t| O::dimensions(domain, params, t)).collect();
+fn extent(domain: &Domain, params: &Params) -> (usize, usize, u32, u32) {
+    let axes: Vec<usize> = (0..domain.op().tensors().len()).flat_map(|t| domain.dimensions(params, t)).collect();
     let at_least = |least: usize| axes.iter().filter(|size| **size >= least).count();
     let up_to_a_block = || axes.iter().map(|size| (1 + *size as u32).min(BLOCK));
     let together = up_to_a_block().map(u32::ilog2).sum();
@@ -160,8 +150,8 @@ fn extent<O: Operation>(domain: &O::Domain, params: &O::Params) -> (usize, usize
 }
 
 /// True if each tensor has enough different elements: as many as length and type allow, up to [`DIFFERENT`].
-fn is_varied<O: Operation>(domain: &O::Domain, case: &Case<O::Params>) -> bool {
-    let values = |t: usize| match operation::element::<O>(domain, &case.params, t) {
+fn is_varied(domain: &Domain, case: &Case<Params>) -> bool {
+    let values = |t: usize| match domain.element(&case.params, t) {
         Element::Integer(range) => usize::try_from(range.end() - range.start() + 1).unwrap_or(usize::MAX),
         Element::Float(_) => usize::MAX,
     };

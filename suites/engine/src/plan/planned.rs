@@ -1,22 +1,22 @@
 //! Cases of a kernel, and the number of the plan's or the caller's parameters left out.
 
 use crate::case::text::Draft;
+use crate::erased::{Domain, Kernel, Params};
 use crate::operation::case::Spec;
 use crate::operation::errors::CaseError;
 use crate::operation::parameter_coverage::ParameterCoverage;
 use crate::operation::request::Request;
-use crate::operation::{Kernel, Operation};
 use crate::plan::plans;
 use std::sync::Arc;
 use tiebreak_reports::ledger::Unit;
 use tiebreak_reports::text as words;
 
-type Specs<O> = plans::Shared<<O as Operation>::Params>;
+type Specs = plans::Shared<Params>;
 
 /// Plan of a kernel.
-pub(crate) struct Planned<O: Operation> {
+pub(crate) struct Planned {
     /// Cases within the kernel's domain.
-    pub(crate) specs: Specs<O>,
+    pub(crate) specs: Specs,
     /// Index of the result that the caller's case names.
     pub(crate) at: Option<usize>,
     /// Count of the parameters that the caller gave in place of the plan.
@@ -25,16 +25,16 @@ pub(crate) struct Planned<O: Operation> {
     pub(crate) cases: Option<ParameterCoverage>,
 }
 
-impl<O: Operation> Planned<O> {
+impl Planned {
     /// Returns the requested cases, or the plan's.
-    pub(crate) fn new(request: &Request, kernel: &Kernel<O>) -> Result<Self, CaseError> {
+    pub(crate) fn new(request: &Request, kernel: &Kernel) -> Result<Self, CaseError> {
         let domain = &kernel.contract.domain;
         if !request.selection.cases.is_empty() {
             return Self::given(&request.selection.cases, domain);
         }
-        let all = plans::plan::<O>(domain, &request.selection, &request.effort.budget(), request.seed);
+        let all = plans::plan(domain, &request.selection, &request.effort.budget(), request.seed);
         // A kernel that the caller names runs all cases, including the cases at which kernels take turns.
-        let place = plans::place::<O>(kernel.name).filter(|_| request.kernels.is_empty());
+        let place = plans::place(kernel.op(), kernel.name).filter(|_| request.kernels.is_empty());
         let all = match place {
             Some(place) if all.iter().any(|spec| !spec.turn.is_of(place)) => {
                 Arc::new(all.iter().filter(|spec| spec.turn.is_of(place)).cloned().collect())
@@ -42,11 +42,11 @@ impl<O: Operation> Planned<O> {
             _ => all,
         };
         let planned = all.len() as u64;
-        let covered = |spec: &&Arc<Spec<O::Params>>| O::covers(domain, &spec.params);
+        let covered = |spec: &&Arc<Spec<Params>>| domain.covers(&spec.params);
         let others: Vec<_> = all.iter().filter(|spec| !covered(spec)).collect();
-        let described = |spec: &Arc<Spec<O::Params>>| {
-            let arguments = O::arguments(&spec.params).into_iter().collect();
-            (words::case(&arguments), O::domain_text(domain))
+        let described = |spec: &Arc<Spec<Params>>| {
+            let arguments = spec.params.arguments().into_iter().collect();
+            (words::case(&arguments), domain.text())
         };
         let cases = ParameterCoverage {
             unit: Unit::Case,
@@ -60,7 +60,7 @@ impl<O: Operation> Planned<O> {
             _ => Arc::new(all.iter().filter(covered).cloned().collect()),
         };
         Ok(Self {
-            coverage: (O::CAPABILITIES.options.caller_coverage)(
+            coverage: (kernel.op().capabilities().options.caller_coverage)(
                 domain,
                 &request.selection,
                 &specs.iter().map(|spec| &spec.params).collect::<Vec<_>>(),
@@ -73,16 +73,16 @@ impl<O: Operation> Planned<O> {
     }
 
     /// Returns the caller's cases. If a case of a sequence is outside the domain, no case runs. Fails if a text is not a case of the kernel.
-    fn given(texts: &[String], domain: &O::Domain) -> Result<Self, CaseError> {
+    fn given(texts: &[String], domain: &Domain) -> Result<Self, CaseError> {
         let (mut specs, mut at, mut outside) = (Vec::new(), None, None);
         for text in texts {
-            let draft = Draft::<O>::read(text)?;
+            let draft = Draft::read(domain.op(), text)?;
             let spec = Spec::given(draft.case(domain)?);
             at = draft.at(domain)?;
-            outside = outside.or_else(|| (!O::covers(domain, &spec.params)).then_some(text));
+            outside = outside.or_else(|| (!domain.covers(&spec.params)).then_some(text));
             specs.push(Arc::new(spec));
         }
-        let reason = outside.map(|text| (text.clone(), O::domain_text(domain)));
+        let reason = outside.map(|text| (text.clone(), domain.text()));
         if reason.is_some() {
             specs.clear();
         }

@@ -1,9 +1,8 @@
 //! Sequences of calls that differ in one parameter, with the first parameters again in between: state of earlier calls must not reach the next call.
 
+use crate::erased::{Domain, Params};
 use crate::operation::case::Case;
 use crate::operation::meaning::are_interchangeable;
-use crate::operation::{self, Operation};
-use serde::Deserialize;
 use serde_json::Value;
 
 /// Largest number of results of a changed case, unless the base has more than half as many.
@@ -16,9 +15,9 @@ const SMALL: i64 = 4;
 const LARGE: i64 = 1 << 12;
 
 /// Returns the calls around a base: A, one with a change, A, one with another change, and so on; then two calls with changes between two calls of A.
-pub(crate) fn around<O: Operation>(domain: &O::Domain, base: &Case<O::Params>) -> Vec<Case<O::Params>> {
-    let neighbours = |params| neighbours::<O>(domain, params).into_iter().map(|(_, changed)| changed);
-    let all: Vec<O::Params> = neighbours(&base.params).collect();
+pub(crate) fn around(domain: &Domain, base: &Case<Params>) -> Vec<Case<Params>> {
+    let neighbours = |params| neighbours(domain, params).into_iter().map(|(_, changed)| changed);
+    let all: Vec<Params> = neighbours(&base.params).collect();
     let own = || base.params.clone();
     let each = all.iter().flat_map(|params| [own(), params.clone()]);
     // A change of a changed call gives a third parameter set.
@@ -27,22 +26,17 @@ pub(crate) fn around<O: Operation>(domain: &O::Domain, base: &Case<O::Params>) -
         Some([first.clone(), third])
     });
     let calls = each.chain([own()]).chain(again.into_iter().flatten()).chain([own()]);
-    calls.enumerate().filter_map(|(at, params)| with::<O>(domain, base, params, at)).collect()
+    calls.enumerate().filter_map(|(at, params)| with(domain, base, params, at)).collect()
 }
 
 /// Makes a case from elements of the base: each tensor begins at another element than the first, and has the length that the parameters require.
-fn with<O: Operation>(
-    domain: &O::Domain,
-    base: &Case<O::Params>,
-    params: O::Params,
-    turn: usize,
-) -> Option<Case<O::Params>> {
-    let sizes = operation::sizes::<O>(domain, &params).ok()?;
+fn with(domain: &Domain, base: &Case<Params>, params: Params, turn: usize) -> Option<Case<Params>> {
+    let sizes = domain.sizes(&params).ok()?;
     let mut tensors = base.tensors.clone();
     for (t, (tensor, len)) in tensors.iter_mut().zip(sizes.inputs).enumerate() {
         let own = std::mem::take(tensor);
         // A narrower type has fewer values.
-        let element = operation::element::<O>(domain, &params, t);
+        let element = domain.element(&params, t);
         let fitting = |word: &i32| element.nearest(*word);
         let first = (turn + 1) * 7 * element.words() % own.len().max(1);
         *tensor = own.iter().cycle().skip(first).take(len).map(fitting).collect();
@@ -54,18 +48,18 @@ fn with<O: Operation>(
 }
 
 /// Returns the parameters with a change of a parameter, or an exchange of two, if a kernel takes them, with the name of the change.
-pub(crate) fn neighbours<O: Operation>(domain: &O::Domain, params: &O::Params) -> Vec<(String, O::Params)> {
-    let Ok(mut text) = serde_json::to_value(params) else { return Vec::new() };
-    let results = |params: &O::Params| operation::sizes::<O>(domain, params).map_or(usize::MAX, |sizes| sizes.outputs);
+pub(crate) fn neighbours(domain: &Domain, params: &Params) -> Vec<(String, Params)> {
+    let Ok(mut text) = params.json() else { return Vec::new() };
+    let results = |params: &Params| domain.sizes(params).map_or(usize::MAX, |sizes| sizes.outputs);
     let most = MOST.max(2 * results(params));
-    let mut out: Vec<(String, O::Params)> = Vec::new();
+    let mut out: Vec<(String, Params)> = Vec::new();
     for (name, alternatives) in changes("", &text).into_iter().chain(exchanges(&text)) {
         let mut taken = |mut edits: Vec<Edit>| {
             edited(&mut text, &mut edits);
-            let changed = O::Params::deserialize(&text).ok();
+            let changed = params.op().params(&text).ok();
             edits.reverse();
             edited(&mut text, &mut edits);
-            changed.filter(|new| new != params && O::covers(domain, new) && results(new) <= most)
+            changed.filter(|new| new != params && domain.covers(new) && results(new) <= most)
         };
         if let Some(changed) = alternatives.into_iter().find_map(&mut taken)
             && out.iter().all(|(_, known)| *known != changed)

@@ -2,9 +2,9 @@
 //! values repeated, short values in wide words. Code has special paths for them (pruned filters, padded channels, broadcasts), and random data does
 //! not reach these paths.
 
+use crate::erased::{Domain, Params};
 use crate::operation::case::Case;
 use crate::operation::element::Element;
-use crate::operation::{self, Operation};
 
 /// Periods in elements: lengths of runs, and distances of repetitions.
 pub(crate) const PERIODS: [usize; 4] = [8, 16, 24, 32];
@@ -44,12 +44,12 @@ enum Shape {
 
 /// Returns the cases of a base: each tensor in every structure, and all tensors together in the periodic structures if all tensors have a single
 /// axis.
-pub(crate) fn of<O: Operation>(domain: &O::Domain, base: &Case<O::Params>) -> Vec<Case<O::Params>> {
+pub(crate) fn of(domain: &Domain, base: &Case<Params>) -> Vec<Case<Params>> {
     let mut out = Vec::new();
-    for t in 0..O::TENSORS.len() {
-        let element = operation::element::<O>(domain, &base.params, t);
-        let nothing = element.nearest(O::neutral_element(&base.params, t));
-        let dimensions = O::dimensions(domain, &base.params, t);
+    for t in 0..domain.op().tensors().len() {
+        let element = domain.element(&base.params, t);
+        let nothing = element.nearest(base.params.neutral_element(t));
+        let dimensions = domain.dimensions(&base.params, t);
         for shape in shapes(&dimensions, base.tensors[t].len(), &element) {
             let shaped = shaped(&base.tensors[t], shape, nothing);
             if shaped != base.tensors[t] {
@@ -59,8 +59,8 @@ pub(crate) fn of<O: Operation>(domain: &O::Domain, base: &Case<O::Params>) -> Ve
             }
         }
     }
-    let flat = |t: usize| O::dimensions(domain, &base.params, t).len() == 1;
-    if O::TENSORS.len() > 1 && (0..O::TENSORS.len()).all(flat) {
+    let flat = |t: usize| domain.dimensions(&base.params, t).len() == 1;
+    if domain.op().tensors().len() > 1 && (0..domain.op().tensors().len()).all(flat) {
         let together = SHORT.into_iter().chain(PERIODS).flat_map(|words| [Shape::Repeated(words), Shape::Runs(words)]);
         out.extend(together.map(|shape| {
             let tensors = base.tensors.each_ref().map(|tensor| shaped(tensor, shape, 0));

@@ -1,6 +1,6 @@
 //! Cross-check of the schemes' fast forms against big integers during a run.
 
-use crate::operation::{Operation, label};
+use crate::erased::Params;
 use crate::run::subject::{ExpectedCase, Subject, mask_undefined};
 use anyhow::{Result, bail};
 use tiebreak_common::budget::Effort;
@@ -16,13 +16,13 @@ const OF_SMALLEST: usize = 1 << 26;
 
 /// Cross-checks the fast forms of contract and reference against big integers on one case of each chunk. The case is one that this kernel computed: a
 /// random case up to the first limit, otherwise the smallest up to the second.
-pub(crate) fn anchor<O: Operation>(
-    subject: &Subject<O>,
-    cases: &[ExpectedCase<O::Params>],
+pub(crate) fn anchor(
+    subject: &Subject,
+    cases: &[ExpectedCase<Params>],
     (effort, seed): (Effort, u64),
     chunk: usize,
 ) -> Result<()> {
-    let work = |expected_case: &ExpectedCase<O::Params>| {
+    let work = |expected_case: &ExpectedCase<Params>| {
         let largest = expected_case.case.tensors.iter().map(Vec::len).max().unwrap_or(0);
         expected_case.contract.len().saturating_mul(largest)
     };
@@ -30,7 +30,7 @@ pub(crate) fn anchor<O: Operation>(
     let some: Vec<_> =
         cases.iter().filter(|expected_case| expected_case.is_new && !expected_case.contract.is_empty()).collect();
     let few: Vec<_> = some.iter().filter(|expected_case| work(expected_case) <= of_random(effort)).collect();
-    let mut rng = stream(seed, &format!("{}/{}/anchor {chunk}", O::OP, subject.kernel.name));
+    let mut rng = stream(seed, &format!("{}/{}/anchor {chunk}", subject.kernel.op().name(), subject.kernel.name));
     let chosen = match few.len() {
         0 => some
             .iter()
@@ -41,9 +41,9 @@ pub(crate) fn anchor<O: Operation>(
     let Some(chosen) = chosen else { return Ok(()) };
     let reference = subject.reference.as_ref().zip(chosen.reference.as_ref());
     for (scheme, fast) in [(&subject.contract, &chosen.contract)].into_iter().chain(reference) {
-        let exact = O::exact(scheme, &chosen.case)?;
-        if mask_undefined::<O>(&chosen.contract, exact) != **fast {
-            let (op, scheme) = (O::OP, label::<O>(scheme));
+        let exact = scheme.exact(&chosen.case)?;
+        if mask_undefined(subject.kernel.op(), &chosen.contract, exact) != **fast {
+            let (op, scheme) = (subject.kernel.op().name(), scheme.label());
             bail!("the oracle disagrees with itself on {op} by {scheme}, {:?}: please report this", chosen.case);
         }
     }

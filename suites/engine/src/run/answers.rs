@@ -5,13 +5,13 @@
 //! `processes::a_failure_among_batches_in_flight_is_that_of_its_own` checks this.
 
 use crate::activity::doing;
+use crate::erased::{Domain, Kernel, Params};
 use crate::lane::runner::{FailedBatch, InFlight, Runner};
 use crate::lane::{Failure, Input, Lane, Lease, Order};
 use crate::operation::case::Case;
 use crate::operation::observed::{SMALL, Witness};
 use crate::operation::outside::Outside;
 use crate::operation::selection::CaseSelection;
-use crate::operation::{self, Kernel, Operation, job, products};
 use crate::run::shrink::shrink_by;
 use crate::run::subject::ExpectedCase;
 use std::collections::VecDeque;
@@ -31,34 +31,24 @@ const SINGLY: usize = 1 << 16;
 const AHEAD: usize = 16;
 
 /// Runs a case, and returns the results of the kernel.
-pub fn outs<O: Operation>(
-    lease: &mut Lease<'_>,
-    kernel: &str,
-    case: &Case<O::Params>,
-    results: usize,
-) -> Result<Vec<i32>, Failure> {
-    let job = job::<O>(kernel, &case.params);
+pub fn outs(lease: &mut Lease<'_>, kernel: &str, case: &Case<Params>, results: usize) -> Result<Vec<i32>, Failure> {
+    let job = case.params.job(kernel);
     let payload = Arc::new(case.payload());
     let input = Input::Values { len: results, values: &payload };
     let mut out = Vec::new();
-    lease.run(&Order { job: &job, input, misalign: case.misalign, products: products::<O>(&case.params) }, &mut out)?;
+    lease.run(&Order { job: &job, input, misalign: case.misalign, products: case.params.products() }, &mut out)?;
     Ok(out)
 }
 
 /// True if a lane is known to lack the function for some parameters. The worker would refuse, and each refusal costs a worker.
-pub fn lacks<O: Operation>(lane: &Lane, params: &O::Params) -> bool {
-    (O::CAPABILITIES.compiled.function)(params).is_some_and(|function| lane.lacks(&function))
+pub fn lacks(lane: &Lane, params: &Params) -> bool {
+    (params.op().capabilities().compiled.function)(params).is_some_and(|function| lane.lacks(&function))
 }
 
 /// Runs a case that may be invalid; `None` if the case has no sizes, the lane lacks its function, or the kernel gives no results.
-pub fn tried<O: Operation>(
-    lease: &mut Lease<'_>,
-    kernel: &str,
-    domain: &O::Domain,
-    case: &Case<O::Params>,
-) -> Option<Vec<i32>> {
-    let results = operation::sizes::<O>(domain, &case.params).ok()?.outputs;
-    if lacks::<O>(lease.lane(), &case.params) { None } else { outs::<O>(lease, kernel, case, results).ok() }
+pub fn tried(lease: &mut Lease<'_>, kernel: &str, domain: &Domain, case: &Case<Params>) -> Option<Vec<i32>> {
+    let results = domain.sizes(&case.params).ok()?.outputs;
+    if lacks(lease.lane(), &case.params) { None } else { outs(lease, kernel, case, results).ok() }
 }
 
 /// Answers of a lane for cases, in the order of the cases.
@@ -130,12 +120,12 @@ impl<P> Answers<P> {
 }
 
 /// Runs the cases of a kernel in a lane. A case that fails is shrunk while it fails, unless `keep` is set.
-pub fn answers<'a, O: Operation>(
+pub fn answers<'a>(
     runner: &Runner<'_>,
-    kernel: &Kernel<O>,
-    cases: impl IntoIterator<Item = &'a ExpectedCase<O::Params>>,
+    kernel: &Kernel,
+    cases: impl IntoIterator<Item = &'a ExpectedCase<Params>>,
     keep: bool,
-) -> Answers<O::Params> {
+) -> Answers<Params> {
     let begun = Instant::now();
     let (mut cases, mut again) = (cases.into_iter(), VecDeque::new());
     let mut ahead = InFlight::new(runner.lane.lease(), if runner.lane.is_isolated() { AHEAD } else { 1 });
@@ -143,7 +133,7 @@ pub fn answers<'a, O: Operation>(
     loop {
         let hand_over = |lease: &mut Lease<'_>| {
             let expected_case = if runner.has_given_up() { None } else { again.pop_front().or_else(|| cases.next()) }?;
-            Some((expected_case, handed_over::<O, _>(kernel.name, expected_case, |order| lease.submit(order))))
+            Some((expected_case, handed_over(kernel.name, expected_case, |order| lease.submit(order))))
         };
         let Some((expected_case, answer)) = ahead.next(hand_over, &mut out) else { break };
         let Err(failure) = answer else {
@@ -152,16 +142,15 @@ pub fn answers<'a, O: Operation>(
         };
         if let Some(reason) = failure.outside() {
             all.each.push(None);
-            all.outside.add(1, reason, &shape::<O>(&expected_case.case.params));
+            all.outside.add(1, reason, &shape(&expected_case.case.params));
             continue;
         }
         // Cases after the failed case were lost with its worker and run again.
         ahead.lost().into_iter().rev().for_each(|expected_case| again.push_front(expected_case));
         let case = &expected_case.case;
-        let narrow = |failure: &Failure| narrowed::<O>(runner, kernel, case, failure, keep);
-        let during =
-            || format!("{}: {}", text::plural(expected_case.contract.len(), "result"), shape::<O>(&case.params));
-        let retry = || handed_over::<O, _>(kernel.name, expected_case, |order| ahead.lease.run(order, &mut out));
+        let narrow = |failure: &Failure| narrowed(runner, kernel, case, failure, keep);
+        let during = || format!("{}: {}", text::plural(expected_case.contract.len(), "result"), shape(&case.params));
+        let retry = || handed_over(kernel.name, expected_case, |order| ahead.lease.run(order, &mut out));
         let (failed, given) = runner.again(failure, narrow, during, retry);
         all.failures.push(failed);
         all.each.push(given.then(|| std::mem::take(&mut out)));
@@ -174,44 +163,39 @@ pub fn answers<'a, O: Operation>(
 }
 
 /// Hands over a case as a batch.
-fn handed_over<O: Operation, T>(
-    kernel: &str,
-    expected_case: &ExpectedCase<O::Params>,
-    hand_over: impl FnOnce(&Order<'_>) -> T,
-) -> T {
-    let (job, payload) = (job::<O>(kernel, &expected_case.case.params), Arc::new(expected_case.case.payload()));
+fn handed_over<T>(kernel: &str, expected_case: &ExpectedCase<Params>, hand_over: impl FnOnce(&Order<'_>) -> T) -> T {
+    let (job, payload) = (expected_case.case.params.job(kernel), Arc::new(expected_case.case.payload()));
     let input = Input::Values { len: expected_case.contract.len(), values: &payload };
     hand_over(&Order {
         job: &job,
         input,
         misalign: expected_case.case.misalign,
-        products: products::<O>(&expected_case.case.params),
+        products: expected_case.case.params.products(),
     })
 }
 
 /// Formats the parameters.
-fn shape<O: Operation>(params: &O::Params) -> String {
-    text::case(&O::arguments(params).into_iter().collect())
+fn shape(params: &Params) -> String {
+    text::case(&params.arguments().into_iter().collect())
 }
 
 /// Returns the smallest case found that makes a kernel fail by itself; `None` if `case` does not fail again.
-fn narrowed<O: Operation>(
+fn narrowed(
     runner: &Runner<'_>,
-    kernel: &Kernel<O>,
-    case: &Case<O::Params>,
+    kernel: &Kernel,
+    case: &Case<Params>,
     failure: &Failure,
     keep: bool,
-) -> Option<Case<O::Params>> {
+) -> Option<Case<Params>> {
     let most = if matches!(failure, Failure::Hung(_)) { WAITED } else { NARROWED };
     let domain = &kernel.contract.domain;
-    let at = || format!("{} {} in lane {}", O::OP, kernel.name, runner.lane.name);
+    let at = || format!("{} {} in lane {}", kernel.op().name(), kernel.name, runner.lane.name);
     let _doing = doing(|| format!("{}: a smaller input that fails is looked for ({failure})", at()));
     let mut lease = runner.impatient();
     let mut failed = 0;
-    let mut shows = |case: &Case<O::Params>| {
-        let results =
-            operation::sizes::<O>(domain, &case.params).ok().filter(|_| O::covers(domain, &case.params))?.outputs;
-        let fails = failed < most && outs::<O>(&mut lease, kernel.name, case, results).is_err();
+    let mut shows = |case: &Case<Params>| {
+        let results = domain.sizes(&case.params).ok().filter(|_| domain.covers(&case.params))?.outputs;
+        let fails = failed < most && outs(&mut lease, kernel.name, case, results).is_err();
         failed += usize::from(fails);
         fails.then(|| Witness { case: case.clone(), index: 0, got: 0.into(), expected: 0.into() })
     };
@@ -220,13 +204,11 @@ fn narrowed<O: Operation>(
         return Some(first.case);
     }
     // If a result depends on few elements, only the elements of the failing result are kept.
-    let results = operation::sizes::<O>(domain, &case.params).map_or(0, |sizes| sizes.outputs);
+    let results = domain.sizes(&case.params).map_or(0, |sizes| sizes.outputs);
     let forms = if results > SMALL { 1 } else { usize::MAX };
-    let alone = |index| {
-        operation::isolate_result::<O>(case, domain, index).into_iter().take(forms).find_map(|(case, _)| shows(&case))
-    };
+    let alone = |index| domain.isolate_result(case, index).into_iter().take(forms).find_map(|(case, _)| shows(&case));
     first = (0..results.min(SINGLY)).find_map(alone).unwrap_or(first);
-    Some(shrink_by::<O>(domain, &CaseSelection::default(), first, &mut shows).case)
+    Some(shrink_by(domain, &CaseSelection::default(), first, &mut shows).case)
 }
 
 #[cfg(test)]

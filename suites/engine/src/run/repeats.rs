@@ -1,9 +1,9 @@
 //! Repetition of a kernel's largest call with the same input: kept state, and races between threads, make results differ from call to call.
 
+use crate::erased::{Domain, Kernel, Params};
 use crate::lane::{Failure, Input, Lane, Order};
 use crate::operation::case::{Case, Spec};
 use crate::operation::request::Request;
-use crate::operation::{self, Kernel, Operation, job, products};
 use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 
@@ -36,28 +36,23 @@ pub(crate) struct Differing<P> {
 }
 
 /// Repeats the largest call of a plan among the calls that take only a moment.
-pub(crate) fn run<O: Operation>(
-    request: &Request,
-    kernel: &Kernel<O>,
-    lane: &Lane,
-    specs: &[Arc<Spec<O::Params>>],
-) -> Repeats<O::Params> {
+pub(crate) fn run(request: &Request, kernel: &Kernel, lane: &Lane, specs: &[Arc<Spec<Params>>]) -> Repeats<Params> {
     let domain = &kernel.contract.domain;
-    let cost = |spec: &&Arc<Spec<O::Params>>| cost::<O>(domain, &spec.params);
-    let small = |spec: &&Arc<Spec<O::Params>>| cost(spec).is_some_and(|(work, _)| work <= WORK);
+    let cost = |spec: &&Arc<Spec<Params>>| cost(domain, &spec.params);
+    let small = |spec: &&Arc<Spec<Params>>| cost(spec).is_some_and(|(work, _)| work <= WORK);
     let largest = specs.iter().filter(small).max_by_key(|spec| cost(spec).map_or(0, |(_, words)| words));
-    let case = largest.and_then(|spec| spec.case::<O>(domain, request.seed));
+    let case = largest.and_then(|spec| spec.case(domain, request.seed));
     let mut all = Repeats { calls: 0, failure: None, differs: None };
     let Some(case) = case else { return all };
-    let results = operation::sizes::<O>(domain, &case.params).map_or(0, |sizes| sizes.outputs);
+    let results = domain.sizes(&case.params).map_or(0, |sizes| sizes.outputs);
     let Budget { repeated_calls, .. } = request.effort.budget();
     let mut lease = lane.lease();
-    let (job, payload) = (job::<O>(kernel.name, &case.params), Arc::new(case.payload()));
+    let (job, payload) = (case.params.job(kernel.name), Arc::new(case.payload()));
     let order = Order {
         job: &job,
         input: Input::Values { len: results, values: &payload },
         misalign: case.misalign,
-        products: products::<O>(&case.params),
+        products: case.params.products(),
     };
     let (mut first, mut given): (Option<Vec<i32>>, _) = (None, Vec::new());
     for _ in 0..repeated_calls {
@@ -77,8 +72,8 @@ pub(crate) fn run<O: Operation>(
 }
 
 /// Estimates the cost of a call, and returns the size in words; `None` for a case without sizes.
-fn cost<O: Operation>(domain: &O::Domain, params: &O::Params) -> Option<(f64, usize)> {
-    let sizes = operation::sizes::<O>(domain, params).ok()?;
+fn cost(domain: &Domain, params: &Params) -> Option<(f64, usize)> {
+    let sizes = domain.sizes(params).ok()?;
     let inputs = sizes.inputs.iter().filter(|words| **words > 0);
     let words = inputs.clone().sum::<usize>() + sizes.outputs;
     // For a matrix product, m*k times k*n times m*n is the square of the number of products.

@@ -1,9 +1,9 @@
 //! Shrinking: from a case with a property to the smallest case found that still has it.
 
+use crate::erased::{Domain, Params};
 use crate::operation::case::Case;
 use crate::operation::observed::Witness;
 use crate::operation::selection::CaseSelection;
-use crate::operation::{self, Operation};
 use std::time::{Duration, Instant};
 
 /// Limits for a witness: runs of the kernel, and elements read in all runs.
@@ -18,12 +18,12 @@ const TIME: Duration = Duration::from_secs(20);
 const SINGLE: usize = 96;
 
 /// Returns the witness of a case, if the case has the property.
-type Shows<'a, O> = dyn FnMut(&Case<<O as Operation>::Params>) -> Option<Witness<<O as Operation>::Params>> + 'a;
+type Shows<'a> = dyn FnMut(&Case<Params>) -> Option<Witness<Params>> + 'a;
 
-struct Shrinker<'a, O: Operation> {
-    domain: &'a O::Domain,
+struct Shrinker<'a> {
+    domain: &'a Domain,
     selection: &'a CaseSelection,
-    shows: &'a mut Shows<'a, O>,
+    shows: &'a mut Shows<'a>,
     runs: usize,
     elements: usize,
     begun: Instant,
@@ -40,16 +40,16 @@ pub fn cuts(len: usize) -> Vec<std::ops::Range<usize>> {
 }
 
 /// Returns the smallest case found for which `shows` gives a witness, starting from `first`, with parameters that the caller requested.
-pub fn shrink_by<'a, O: Operation>(
-    domain: &'a O::Domain,
+pub fn shrink_by<'a>(
+    domain: &'a Domain,
     selection: &'a CaseSelection,
-    first: Witness<O::Params>,
-    shows: &'a mut Shows<'a, O>,
-) -> Witness<O::Params> {
-    let mut shrinker = Shrinker::<O> { domain, selection, shows, runs: 0, elements: 0, begun: Instant::now() };
+    first: Witness<Params>,
+    shows: &'a mut Shows<'a>,
+) -> Witness<Params> {
+    let mut shrinker = Shrinker { domain, selection, shows, runs: 0, elements: 0, begun: Instant::now() };
     let mut best = first;
     shrinker.shapes(&mut best);
-    for t in 0..O::TENSORS.len() {
+    for t in 0..domain.op().tensors().len() {
         shrinker.elements(&mut best, t);
         shrinker.values(&mut best, t);
     }
@@ -57,9 +57,9 @@ pub fn shrink_by<'a, O: Operation>(
     best
 }
 
-impl<O: Operation> Shrinker<'_, O> {
+impl Shrinker<'_> {
     /// Returns the witness of a case within the limits.
-    fn shows(&mut self, case: &Case<O::Params>) -> Option<Witness<O::Params>> {
+    fn shows(&mut self, case: &Case<Params>) -> Option<Witness<Params>> {
         if self.spent() {
             return None;
         }
@@ -72,20 +72,22 @@ impl<O: Operation> Shrinker<'_, O> {
         self.runs >= RUNS || self.elements > ELEMENTS || self.begun.elapsed() > TIME
     }
 
-    fn shapes(&mut self, best: &mut Witness<O::Params>) {
+    fn shapes(&mut self, best: &mut Witness<Params>) {
         let (selection, domain) = (self.selection, self.domain);
-        let is_asked = O::CAPABILITIES.options.is_asked;
-        let kept = |case: &&Case<O::Params>| is_asked(selection, &case.params) && O::covers(domain, &case.params);
-        while let Some(smaller) =
-            (O::CAPABILITIES.witnesses.simpler)(best, self.domain).iter().filter(kept).find_map(|case| self.shows(case))
+        let is_asked = domain.capabilities().options.is_asked;
+        let kept = |case: &&Case<Params>| is_asked(selection, &case.params) && domain.covers(&case.params);
+        while let Some(smaller) = (domain.capabilities().witnesses.simpler)(best, domain)
+            .iter()
+            .filter(kept)
+            .find_map(|case| self.shows(case))
         {
             *best = smaller;
         }
     }
 
     /// Sets ever shorter runs of a tensor's elements to zero.
-    fn elements(&mut self, best: &mut Witness<O::Params>, t: usize) {
-        let element = operation::element::<O>(self.domain, &best.case.params, t);
+    fn elements(&mut self, best: &mut Witness<Params>, t: usize) {
+        let element = self.domain.element(&best.case.params, t);
         let (zero, words) = (element.zero(), element.words());
         let mut run = best.case.tensors[t].len() / words;
         while run > 0 && !self.spent() {
@@ -109,10 +111,10 @@ impl<O: Operation> Shrinker<'_, O> {
     }
 
     /// Moves the remaining elements nearer to zero.
-    fn values(&mut self, best: &mut Witness<O::Params>, t: usize) {
-        let element = operation::element::<O>(self.domain, &best.case.params, t);
+    fn values(&mut self, best: &mut Witness<Params>, t: usize) {
+        let element = self.domain.element(&best.case.params, t);
         let words = element.words();
-        let place = |case: &Case<O::Params>, at: usize| element.place(&case.tensors[t][at * words..][..words]);
+        let place = |case: &Case<Params>, at: usize| element.place(&case.tensors[t][at * words..][..words]);
         let elements = 0..best.case.tensors[t].len() / words;
         let nonzero: Vec<usize> = elements.filter(|at| place(&best.case, *at) != 0).collect();
         if nonzero.len() > SINGLE {

@@ -2,10 +2,10 @@
 //! of the first lane, compiled for another target; and vector code that a kernel of another operation runs in the same lane. Such code runs a sample
 //! of its cases, and all cases as soon as one result differs from the first lane.
 
+use crate::erased::{Kernel, Params};
 use crate::lane::Lane;
 use crate::lane::runner::Runner;
 use crate::operation::request::Request;
-use crate::operation::{Kernel, Operation, is_compiled};
 use crate::run::answers::{Answers, answers};
 use crate::run::subject::ExpectedCase;
 use rand_chacha::ChaCha8Rng;
@@ -42,23 +42,18 @@ pub(crate) struct Sparing<'a> {
 
 impl<'a> Sparing<'a> {
     /// Decides the sampled lanes for a plan of some cases; a kernel that the caller named runs all cases.
-    pub(crate) fn new<O: Operation>(
-        request: &Request,
-        kernel: &Kernel<O>,
-        cases: usize,
-        runners: &'a [Runner<'a>],
-    ) -> Self {
+    pub(crate) fn new(request: &Request, kernel: &Kernel, cases: usize, runners: &'a [Runner<'a>]) -> Self {
         let domain = &kernel.contract.domain;
         let unnamed = request.selection.is_nothing() && request.kernels.is_empty();
-        let any = unnamed && !(O::CAPABILITIES.sweeps.exhaustive)(domain) && !is_compiled::<O>(domain);
+        let any = unnamed && !(kernel.op().capabilities().sweeps.exhaustive)(domain) && !domain.is_compiled();
         let known = any && runners.first().is_some_and(|first| first.lane.runs_our_code());
         let one_in = |(at, runner): (usize, &Runner<'_>)| match runner.lane {
             _ if at == 0 || !known => None,
-            lane if is_same_code::<O>(lane, kernel) => of_same_code(request.effort, cases),
-            lane if runs_elsewhere::<O>(request, lane, kernel) => of_shared_code(request.effort),
+            lane if is_same_code(lane, kernel) => of_same_code(request.effort, cases),
+            lane if runs_elsewhere(request, lane, kernel) => of_shared_code(request.effort),
             _ => None,
         };
-        let rng = stream(request.seed, &format!("{}/{}/spared", O::OP, kernel.name));
+        let rng = stream(request.seed, &format!("{}/{}/spared", kernel.op().name(), kernel.name));
         Self { runners, one_in: runners.iter().enumerate().map(one_in).collect(), rng }
     }
 
@@ -68,25 +63,25 @@ impl<'a> Sparing<'a> {
     }
 
     /// Runs cases in each lane, and returns their answers.
-    pub(crate) fn answers<O: Operation>(
+    pub(crate) fn answers(
         &mut self,
-        kernel: &Kernel<O>,
-        cases: &[ExpectedCase<O::Params>],
+        kernel: &Kernel,
+        cases: &[ExpectedCase<Params>],
         keep: bool,
-    ) -> Vec<Answers<O::Params>> {
-        let mut given: Vec<Answers<O::Params>> = Vec::with_capacity(self.runners.len());
+    ) -> Vec<Answers<Params>> {
+        let mut given: Vec<Answers<Params>> = Vec::with_capacity(self.runners.len());
         for (at, runner) in self.runners.iter().enumerate() {
             let Some(one_in) = self.one_in[at] else {
-                given.push(answers::<O>(runner, kernel, cases, keep));
+                given.push(answers(runner, kernel, cases, keep));
                 continue;
             };
             let chosen: Vec<bool> = cases.iter().map(|_| below(&mut self.rng, one_in) == 0).collect();
-            let mut some = among::<O>(runner, kernel, cases, &chosen);
+            let mut some = among(runner, kernel, cases, &chosen);
             if !some.agrees_with(&given[0]) {
                 self.one_in[at] = None;
                 // Results that have been seen stay, because they may not recur.
                 let others: Vec<bool> = chosen.iter().map(|chosen| !chosen).collect();
-                some = some.with(among::<O>(runner, kernel, cases, &others));
+                some = some.with(among(runner, kernel, cases, &others));
             }
             given.push(some);
         }
@@ -95,26 +90,23 @@ impl<'a> Sparing<'a> {
 }
 
 /// Runs the chosen cases in a lane.
-fn among<O: Operation>(
-    runner: &Runner<'_>,
-    kernel: &Kernel<O>,
-    cases: &[ExpectedCase<O::Params>],
-    chosen: &[bool],
-) -> Answers<O::Params> {
+fn among(runner: &Runner<'_>, kernel: &Kernel, cases: &[ExpectedCase<Params>], chosen: &[bool]) -> Answers<Params> {
     let cases = cases.iter().zip(chosen).filter(|(_, chosen)| **chosen).map(|(expected_case, _)| expected_case);
-    answers::<O>(runner, kernel, cases, false).among(chosen)
+    answers(runner, kernel, cases, false).among(chosen)
 }
 
 /// True if a lane runs a kernel of the project without vector instructions. The ISA path is a worker's statement, trusted only from the project.
-fn is_same_code<O: Operation>(lane: &Lane, kernel: &Kernel<O>) -> bool {
+fn is_same_code(lane: &Lane, kernel: &Kernel) -> bool {
     lane.runs_our_code()
-        && lane.isa_path(O::OP, kernel.name).is_some_and(|path| path == "scalar" || path.starts_with("portable"))
+        && lane
+            .isa_path(kernel.op().name(), kernel.name)
+            .is_some_and(|path| path == "scalar" || path.starts_with("portable"))
 }
 
 /// True if the run sends all cases of another operation to the same vector code in the lane.
-fn runs_elsewhere<O: Operation>(request: &Request, lane: &Lane, kernel: &Kernel<O>) -> bool {
-    (O::CAPABILITIES.shared_code)(kernel).is_some_and(|shared| {
-        let path = lane.isa_path(O::OP, kernel.name);
+fn runs_elsewhere(request: &Request, lane: &Lane, kernel: &Kernel) -> bool {
+    (kernel.op().capabilities().shared_code)(kernel).is_some_and(|shared| {
+        let path = lane.isa_path(kernel.op().name(), kernel.name);
         let is_asked = request.ops.iter().any(|op| op == shared.op);
         is_asked && lane.runs_our_code() && path.is_some() && path == lane.isa_path(shared.op, shared.kernel)
     })

@@ -1,62 +1,56 @@
 //! Kernel with contract and reference, and cases with their expected results.
 
+use crate::erased::{Kernel, Op, Params, PathStep, Scheme};
 use crate::operation::case::{Case, Spec};
 use crate::operation::case_cache::{CaseCache, Steps};
-use crate::operation::change::PathStep;
 use crate::operation::errors::Unposable;
 use crate::operation::expected::Expected;
 use crate::operation::request::Request;
-use crate::operation::{Kernel, Operation, contract, label, path, scheme_named};
 use anyhow::{Context, Result};
 use std::sync::Arc;
 
 /// Kernel with contract and reference.
-pub(crate) struct Subject<O: Operation> {
-    pub(crate) kernel: &'static Kernel<O>,
-    pub(crate) contract: O::Scheme,
-    pub(crate) reference: Option<O::Scheme>,
-    pub(crate) path: Vec<PathStep<O>>,
+pub(crate) struct Subject {
+    pub(crate) kernel: &'static Kernel,
+    pub(crate) contract: Scheme,
+    pub(crate) reference: Option<Scheme>,
+    pub(crate) path: Vec<PathStep>,
     /// Cache keys of the results expected by contract and by reference; the second names both schemes.
     sides: [String; 2],
 }
 
-impl<O: Operation> Subject<O> {
-    pub(crate) fn new(request: &Request, kernel: &'static Kernel<O>) -> Result<Self> {
-        let reference = O::reference(kernel, &request.wanted());
-        let contract = contract::<O>(kernel)?;
+impl Subject {
+    pub(crate) fn new(request: &Request, kernel: &'static Kernel) -> Result<Self> {
+        let reference = kernel.op().reference(kernel, &request.wanted());
+        let contract = kernel.scheme()?;
         // A comparison with its own scheme counts nothing, unless the contract declares deviations.
-        let same = |scheme: &O::Scheme| {
-            label::<O>(scheme) == label::<O>(&contract) && (O::CAPABILITIES.deviations.declared)(&contract).is_empty()
+        let same = |scheme: &Scheme| {
+            scheme.label() == contract.label() && (contract.capabilities().deviations.declared)(&contract).is_empty()
         };
-        let reference = reference.map(|name| scheme_named::<O>(&name)).transpose()?.filter(|scheme| !same(scheme));
+        let reference = reference.map(|name| kernel.op().scheme(&name)).transpose()?.filter(|scheme| !same(scheme));
         let domain = &kernel.contract.domain;
-        let path = reference.as_ref().map_or(Vec::new(), |reference| path::<O>(&contract, reference, domain));
+        let path = reference.as_ref().map_or(Vec::new(), |reference| contract.path_from(reference, domain));
         let own = identity(kernel);
-        let sides = [own.clone(), format!("{} beside {own}", reference.as_ref().map_or(String::new(), label::<O>))];
+        let sides = [own.clone(), format!("{} beside {own}", reference.as_ref().map_or(String::new(), Scheme::label))];
         Ok(Self { kernel, contract, reference, path, sides })
     }
 
     /// Makes the case of a spec, with the results that each side expects; `None` if the case has no size.
-    pub(crate) fn expected_case(&self, spec: &Spec<O::Params>, seed: u64) -> Option<Result<ExpectedCase<O::Params>>> {
-        let case = spec.cache.case(|| spec.case::<O>(&self.kernel.contract.domain, seed).map(sized))?;
+    pub(crate) fn expected_case(&self, spec: &Spec<Params>, seed: u64) -> Option<Result<ExpectedCase<Params>>> {
+        let case = spec.cache.case(|| spec.case(&self.kernel.contract.domain, seed).map(sized))?;
         Some(self.expecting(case, &spec.cache))
     }
 
-    pub(crate) fn expect_case(&self, case: Case<O::Params>) -> Result<ExpectedCase<O::Params>> {
+    pub(crate) fn expect_case(&self, case: Case<Params>) -> Result<ExpectedCase<Params>> {
         self.expecting(Arc::new(case), &CaseCache::NOTHING)
     }
 
-    fn expecting(
-        &self,
-        case: Arc<Case<O::Params>>,
-        cache: &CaseCache<Case<O::Params>>,
-    ) -> Result<ExpectedCase<O::Params>> {
-        let described = || format!("{} {}", O::OP, self.kernel.name);
+    fn expecting(&self, case: Arc<Case<Params>>, cache: &CaseCache<Case<Params>>) -> Result<ExpectedCase<Params>> {
+        let described = || format!("{} {}", self.kernel.op().name(), self.kernel.name);
         let [own, beside] = &self.sides;
-        let (contract, mut is_new) =
-            cache.expected(own, || O::expected(&self.contract, &case)).with_context(described)?;
-        let of_reference = |scheme| {
-            let expected = || Ok::<_, Unposable>(mask_undefined::<O>(&contract, O::expected(scheme, &case)?));
+        let (contract, mut is_new) = cache.expected(own, || self.contract.expected(&case)).with_context(described)?;
+        let of_reference = |scheme: &Scheme| {
+            let expected = || Ok::<_, Unposable>(mask_undefined(case.params.op(), &contract, scheme.expected(&case)?));
             cache.expected(beside, expected).with_context(described)
         };
         let reference = self.reference.as_ref().map(of_reference).transpose()?.map(|(reference, new)| {
@@ -75,7 +69,7 @@ pub(crate) fn sized<P>(case: Case<P>) -> (Case<P>, usize) {
 }
 
 /// Returns a text that identifies the expectations of a contract, equal for all kernels of the same promise and deviations.
-pub(crate) fn identity<R, D>(kernel: &tiebreak_impls::kernel::Kernel<R, D>) -> String {
+pub(crate) fn identity(kernel: &Kernel) -> String {
     format!("{:?} {:?}", kernel.contract.promise, kernel.contract.deviations)
 }
 
@@ -121,22 +115,18 @@ impl<P> ExpectedCase<P> {
 }
 
 /// Computes the results that a scheme expects. An operation may leave out words for which the contract gives no value.
-pub fn expected_masked<O: Operation>(
-    contract: &O::Scheme,
-    scheme: &O::Scheme,
-    case: &Case<O::Params>,
-) -> Result<Expected, Unposable> {
-    let expected = O::expected(scheme, case)?;
-    Ok(if O::CAPABILITIES.causes.undefined_class.is_none() {
-        mask_undefined::<O>(&O::expected(contract, case)?, expected)
+pub fn expected_masked(contract: &Scheme, scheme: &Scheme, case: &Case<Params>) -> Result<Expected, Unposable> {
+    let expected = scheme.expected(case)?;
+    Ok(if scheme.capabilities().causes.undefined_class.is_none() {
+        mask_undefined(scheme.op(), &contract.expected(case)?, expected)
     } else {
         expected
     })
 }
 
 /// Restricts the results of a reference. An operation may leave out words for which the contract gives no value.
-pub fn mask_undefined<O: Operation>(contract: &Expected, mut reference: Expected) -> Expected {
-    if O::CAPABILITIES.causes.undefined_class.is_none() {
+pub fn mask_undefined(op: Op, contract: &Expected, mut reference: Expected) -> Expected {
+    if op.capabilities().causes.undefined_class.is_none() {
         reference.iter_mut().zip(contract).filter(|(_, own)| own.is_none()).for_each(|(value, _)| *value = None);
     }
     reference

@@ -10,10 +10,10 @@ pub mod mutants;
 pub mod planted;
 pub mod slices;
 
+use crate::erased::{Kernel, Params, Scheme};
 use crate::lane::Lane;
 use crate::operation::case::Spec;
 use crate::operation::selection::CaseSelection;
-use crate::operation::{Kernel, Operation};
 use crate::plan::plans;
 use crate::run::subject::ExpectedCase;
 use anyhow::{Result, anyhow};
@@ -40,20 +40,21 @@ struct Planned<P> {
 
 /// Returns the cases of a kernel's plan with their expected results, for generators `wanted` when their turn comes. Fails if the scheme refuses a
 /// case.
-fn planned<'a, O: Operation>(
-    kernel: &'a Kernel<O>,
-    scheme: &'a O::Scheme,
+fn planned<'a>(
+    kernel: &'a Kernel,
+    scheme: &'a Scheme,
     measure: &'a Measure<'_>,
     wanted: impl Fn(&str) -> bool + 'a,
-) -> impl Iterator<Item = Result<Planned<O::Params>>> + 'a {
+) -> impl Iterator<Item = Result<Planned<Params>>> + 'a {
     let domain = &kernel.contract.domain;
-    let specs = plans::whole::<O>(domain, &CaseSelection::default(), &measure.effort.budget(), measure.seed);
-    let place = plans::place::<O>(kernel.name);
-    let due = move |spec: &Spec<O::Params>| place.is_none_or(|place| spec.turn.is_of(place));
-    let covered = specs.into_iter().filter(move |spec| due(spec) && O::covers(domain, &spec.params));
+    let specs = plans::whole(domain, &CaseSelection::default(), &measure.effort.budget(), measure.seed);
+    let place = plans::place(kernel.op(), kernel.name);
+    let due = move |spec: &Spec<Params>| place.is_none_or(|place| spec.turn.is_of(place));
+    let covered = specs.into_iter().filter(move |spec| due(spec) && domain.covers(&spec.params));
     covered.filter(move |spec| wanted(spec.generator)).filter_map(move |spec| {
-        let case = spec.case::<O>(domain, measure.seed)?;
-        let contract = O::expected(scheme, &case).map_err(|reason| anyhow!("{} {}: {reason}", O::OP, kernel.name));
+        let case = spec.case(domain, measure.seed)?;
+        let contract =
+            scheme.expected(&case).map_err(|reason| anyhow!("{} {}: {reason}", kernel.op().name(), kernel.name));
         let expected_case = |contract| ExpectedCase::new(case, contract, None);
         Some(contract.map(|contract| Planned { generator: spec.generator, expected_case: expected_case(contract) }))
     })

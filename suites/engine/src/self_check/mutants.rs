@@ -4,6 +4,7 @@ use crate::activity::doing;
 use crate::case::again::line;
 use crate::case::text;
 use crate::count::Count;
+use crate::erased::{Control, Domain, Kernel, Mutant, Op, Params, Scheme};
 use crate::explain::groups::{Basis, Explained};
 use crate::judge::record::{Record, judged_into, run};
 use crate::judge::side::Side;
@@ -14,7 +15,6 @@ use crate::operation::case_cache::CaseCache;
 use crate::operation::expected::differs;
 use crate::operation::observed::Witness;
 use crate::operation::selection::CaseSelection;
-use crate::operation::{Control, Kernel, Mutant, Operation, contract, is_compiled, label, mutants};
 use crate::plan::plans;
 use crate::run::answers::{Answers, answers, outs, tried};
 use crate::run::subject::{ExpectedCase, identity, sized};
@@ -37,46 +37,46 @@ const FEW: usize = 8;
 const ONE_IN: u32 = 4;
 
 /// Cases of self-checks for a kernel's domain and contract, prepared once for all subjects with equal ones and for all lanes.
-struct Trial<'a, O: Operation> {
-    kernel: &'a Kernel<O>,
-    scheme: &'a O::Scheme,
+struct Trial<'a> {
+    kernel: &'a Kernel,
+    scheme: &'a Scheme,
     seed: u64,
-    specs: &'a [Arc<Spec<O::Params>>],
+    specs: &'a [Arc<Spec<Params>>],
     /// Cases of a random sample, so that no rhythm of the plan decides.
-    some: OnceLock<Posed<O>>,
+    some: OnceLock<Posed>,
     /// Cases of all specs, which most mutants do not need.
-    all: OnceLock<Posed<O>>,
+    all: OnceLock<Posed>,
 }
 
 /// Cases with the results that a contract expects.
-struct Posed<O: Operation> {
-    cases: Vec<ExpectedCase<O::Params>>,
+struct Posed {
+    cases: Vec<ExpectedCase<Params>>,
     /// Number of cases that could not be prepared.
     lost: usize,
 }
 
-impl<'a, O: Operation> Trial<'a, O> {
+impl<'a> Trial<'a> {
     /// Takes the specs of the kernel's domain; `scheme` is the kernel's contract.
-    fn new(specs: &'a [Arc<Spec<O::Params>>], kernel: &'a Kernel<O>, scheme: &'a O::Scheme, seed: u64) -> Self {
+    fn new(specs: &'a [Arc<Spec<Params>>], kernel: &'a Kernel, scheme: &'a Scheme, seed: u64) -> Self {
         Self { kernel, scheme, seed, specs, some: OnceLock::new(), all: OnceLock::new() }
     }
 
-    fn some(&self) -> &Posed<O> {
-        let mut rng = stream(self.seed, &format!("{}/self-check", O::OP));
+    fn some(&self) -> &Posed {
+        let mut rng = stream(self.seed, &format!("{}/self-check", self.kernel.op().name()));
         // A trial of the operation itself is short and needs no sample.
-        let one_in = if O::CAPABILITIES.self_checks.trial.is_some() { 1 } else { ONE_IN };
+        let one_in = if self.kernel.op().capabilities().self_checks.trial.is_some() { 1 } else { ONE_IN };
         self.some.get_or_init(|| self.posed(self.specs.iter().filter(|_| below(&mut rng, one_in) == 0)))
     }
 
-    fn all(&self) -> &Posed<O> {
+    fn all(&self) -> &Posed {
         self.all.get_or_init(|| self.posed(self.specs.iter()))
     }
 
-    fn posed<'s>(&self, specs: impl Iterator<Item = &'s Arc<Spec<O::Params>>>) -> Posed<O> {
+    fn posed<'s>(&self, specs: impl Iterator<Item = &'s Arc<Spec<Params>>>) -> Posed {
         let own = identity(self.kernel);
-        let pose = |spec: &Spec<O::Params>| {
-            let case = spec.cache.case(|| spec.case::<O>(&self.kernel.contract.domain, self.seed).map(sized))?;
-            let (contract, is_new) = spec.cache.expected(&own, || O::expected(self.scheme, &case)).ok()?;
+        let pose = |spec: &Spec<Params>| {
+            let case = spec.cache.case(|| spec.case(&self.kernel.contract.domain, self.seed).map(sized))?;
+            let (contract, is_new) = spec.cache.expected(&own, || self.scheme.expected(&case)).ok()?;
             Some(ExpectedCase { case, contract, reference: None, is_new, steps: CaseCache::NOTHING.steps("") })
         };
         let posed: Vec<_> = specs.map(|spec| pose(spec)).collect();
@@ -85,46 +85,40 @@ impl<'a, O: Operation> Trial<'a, O> {
 }
 
 /// Runs a kernel on all cases of the self-checks; `scheme` is the kernel's contract.
-pub fn tried_on_all<O: Operation>(kernel: &Kernel<O>, scheme: &O::Scheme, lane: &Lane, seed: u64) -> Record<O::Params> {
-    let specs = trial_specs::<O>(&kernel.contract.domain, seed);
-    run::<O>(lane, kernel, scheme, &[], &Trial::<O>::new(&specs, kernel, scheme, seed).all().cases)
+pub fn tried_on_all(kernel: &Kernel, scheme: &Scheme, lane: &Lane, seed: u64) -> Record<Params> {
+    let specs = trial_specs(&kernel.contract.domain, seed);
+    run(lane, kernel, scheme, &[], &Trial::new(&specs, kernel, scheme, seed).all().cases)
 }
 
 /// Returns the specs of a self-check: the operation's own, or the quick plan without the large cases at which kernels take turns.
-fn trial_specs<O: Operation>(domain: &O::Domain, seed: u64) -> Vec<Arc<Spec<O::Params>>> {
-    if let Some(trial) = O::CAPABILITIES.self_checks.trial {
+fn trial_specs(domain: &Domain, seed: u64) -> Vec<Arc<Spec<Params>>> {
+    if let Some(trial) = domain.op().capabilities().self_checks.trial {
         return numbered(trial(domain, seed)).into_iter().map(Arc::new).collect();
     }
-    let plan = plans::plan::<O>(domain, &CaseSelection::default(), &Effort::Quick.budget(), seed);
+    let plan = plans::plan(domain, &CaseSelection::default(), &Effort::Quick.budget(), seed);
     plan.iter().filter(|spec| spec.turn.is_all()).cloned().collect()
 }
 
 /// Explains the differences of a kernel from the contract.
-pub fn explained<O: Operation>(
-    kernel: &Kernel<O>,
-    scheme: &O::Scheme,
-    lane: &Lane,
-    side: &Side<O::Params>,
-) -> Vec<Explained<O::Params>> {
+pub fn explained(kernel: &Kernel, scheme: &Scheme, lane: &Lane, side: &Side<Params>) -> Vec<Explained<Params>> {
     let domain = &kernel.contract.domain;
     let (kept, selection) = (false, &CaseSelection::default());
-    Basis::<O> { kernel: kernel.name, code: None, domain, contract: scheme, scheme, kept, selection }
-        .explained(lane, side)
+    Basis { kernel: kernel.name, code: None, domain, contract: scheme, scheme, kept, selection }.explained(lane, side)
 }
 
 /// Subject of a self-check.
-enum Subject<'a, O: Operation> {
-    Mutant(&'a Mutant<O>),
-    Control(&'a Control<O>),
+enum Subject<'a> {
+    Mutant(&'a Mutant),
+    Control(&'a Control),
 }
 
-impl<O: Operation> Clone for Subject<'_, O> {
+impl Clone for Subject<'_> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<O: Operation> Copy for Subject<'_, O> {}
+impl Copy for Subject<'_> {}
 
 /// Outcome of a self-check in a lane.
 #[derive(Clone)]
@@ -136,16 +130,16 @@ struct Seen<P> {
 }
 
 /// Runs a mutant in a lane.
-pub fn check<O: Operation>(mutant: &Mutant<O>, lane: &Lane, seed: u64) -> Result<SelfCheck, UnknownName> {
+pub fn check(mutant: &Mutant, lane: &Lane, seed: u64) -> Result<SelfCheck, UnknownName> {
     let subject = Subject::Mutant(mutant);
-    let scheme = contract::<O>(subject.kernel())?;
-    let specs = trial_specs::<O>(&subject.kernel().contract.domain, seed);
-    let trial = Trial::<O>::new(&specs, subject.kernel(), &scheme, seed);
+    let scheme = subject.kernel().scheme()?;
+    let specs = trial_specs(&subject.kernel().contract.domain, seed);
+    let trial = Trial::new(&specs, subject.kernel(), &scheme, seed);
     Ok(subject.in_lanes(&scheme, &trial, &[lane]).remove(0))
 }
 
 /// Subjects of a domain, which share their cases, by scheme; with their places in the list.
-type Schemes<'a, O> = BTreeMap<String, (<O as Operation>::Scheme, Vec<(usize, Subject<'a, O>)>)>;
+type Schemes<'a> = BTreeMap<String, (Scheme, Vec<(usize, Subject<'a>)>)>;
 
 /// Sorts self-checks in the order of a run: the mutants lane by lane, then the controls.
 pub fn in_order(mut checks: Vec<Placed>) -> Vec<SelfCheck> {
@@ -154,22 +148,23 @@ pub fn in_order(mut checks: Vec<Placed>) -> Vec<SelfCheck> {
 }
 
 /// Returns the number of groups: mutants and controls of a domain form a group and share their cases.
-pub fn groups<O: Operation>() -> Result<usize, UnknownName> {
-    let controls = (O::CAPABILITIES.self_checks.controls)();
-    Ok(by_domain::<O>(&controls)?.len())
+pub fn groups(op: Op) -> Result<usize, UnknownName> {
+    let controls = (op.capabilities().self_checks.controls)();
+    Ok(by_domain(op, &controls)?.len())
 }
 
 /// Runs the mutants and controls of a group in each lane where due.
-pub fn of_group<O: Operation>(
+pub fn of_group(
+    op: Op,
     at: usize,
     lanes: &[Lane],
-    due: impl Fn(&Lane, &Kernel<O>) -> bool + Sync,
+    due: impl Fn(&Lane, &Kernel) -> bool + Sync,
     seed: u64,
 ) -> Result<Vec<Placed>, UnknownName> {
-    let controls = (O::CAPABILITIES.self_checks.controls)();
-    let of_domains = by_domain::<O>(&controls)?;
+    let controls = (op.capabilities().self_checks.controls)();
+    let of_domains = by_domain(op, &controls)?;
     let schemes = &of_domains[at];
-    let in_lanes = |trial: &Trial<'_, O>, scheme: &O::Scheme, (place, subject): &(usize, Subject<'_, O>)| {
+    let in_lanes = |trial: &Trial<'_>, scheme: &Scheme, (place, subject): &(usize, Subject<'_>)| {
         let places: Vec<usize> = (0..lanes.len()).filter(|lane| due(&lanes[*lane], subject.kernel())).collect();
         let due: Vec<&Lane> = places.iter().map(|lane| &lanes[*lane]).collect();
         let is_control = matches!(subject, Subject::Control(_));
@@ -177,30 +172,30 @@ pub fn of_group<O: Operation>(
         places.into_iter().zip(checks).map(move |(lane, check)| ((is_control, lane, *place), check)).collect::<Vec<_>>()
     };
     let Some((_, same)) = schemes.values().next() else { return Ok(Vec::new()) };
-    let specs = trial_specs::<O>(&same[0].1.kernel().contract.domain, seed);
-    let of_scheme = |(scheme, same): &(O::Scheme, Vec<(usize, Subject<'_, O>)>)| {
-        let trial = Trial::<O>::new(&specs, same[0].1.kernel(), scheme, seed);
+    let specs = trial_specs(&same[0].1.kernel().contract.domain, seed);
+    let of_scheme = |(scheme, same): &(Scheme, Vec<(usize, Subject<'_>)>)| {
+        let trial = Trial::new(&specs, same[0].1.kernel(), scheme, seed);
         parallel::map(same, |subject| in_lanes(&trial, scheme, subject)).concat()
     };
     Ok(parallel::map(&schemes.values().collect::<Vec<_>>(), |of| of_scheme(of)).concat())
 }
 
 /// Returns the mutants and controls of an operation by domain.
-fn by_domain<O: Operation>(controls: &[Control<O>]) -> Result<Vec<Schemes<'_, O>>, UnknownName> {
-    let subjects = mutants::<O>().iter().map(Subject::Mutant).chain(controls.iter().map(Subject::Control));
-    let mut of_domains: BTreeMap<String, Schemes<'_, O>> = BTreeMap::new();
+fn by_domain(op: Op, controls: &[Control]) -> Result<Vec<Schemes<'_>>, UnknownName> {
+    let subjects = op.mutants().iter().map(Subject::Mutant).chain(controls.iter().map(Subject::Control));
+    let mut of_domains: BTreeMap<String, Schemes<'_>> = BTreeMap::new();
     for (place, subject) in subjects.enumerate() {
         let kernel = subject.kernel();
         let of_domain = of_domains.entry(format!("{:?}", kernel.contract.domain)).or_default();
-        let scheme = contract::<O>(kernel)?;
-        let (_, same) = of_domain.entry(label::<O>(&scheme)).or_insert_with(|| (scheme, Vec::new()));
+        let scheme = kernel.scheme()?;
+        let (_, same) = of_domain.entry(scheme.label()).or_insert_with(|| (scheme, Vec::new()));
         same.push((place, subject));
     }
     Ok(of_domains.into_values().collect())
 }
 
-impl<'a, O: Operation> Subject<'a, O> {
-    fn kernel(self) -> &'a Kernel<O> {
+impl<'a> Subject<'a> {
+    fn kernel(self) -> &'a Kernel {
         match self {
             Self::Mutant(mutant) => &mutant.kernel,
             Self::Control(control) => &control.kernel,
@@ -208,8 +203,8 @@ impl<'a, O: Operation> Subject<'a, O> {
     }
 
     /// Runs the subject in each lane. The sample is enough for a mutant that every lane detects with the right class.
-    fn in_lanes(self, scheme: &O::Scheme, trial: &Trial<'_, O>, lanes: &[&Lane]) -> Vec<SelfCheck> {
-        let _doing = doing(|| format!("{} {}: self-check", O::OP, self.kernel().name));
+    fn in_lanes(self, scheme: &Scheme, trial: &Trial<'_>, lanes: &[&Lane]) -> Vec<SelfCheck> {
+        let _doing = doing(|| format!("{} {}: self-check", scheme.op().name(), self.kernel().name));
         if matches!(self, Self::Mutant(_)) {
             let checks = self.on(scheme, trial.some(), lanes);
             if checks.iter().all(|check| check.passed) {
@@ -221,25 +216,25 @@ impl<'a, O: Operation> Subject<'a, O> {
 
     /// Runs cases in each lane, and judges the results of the first. In another lane a mutant runs until it is detected: if all results so far and
     /// the result for the first lane's witness equal the first lane's, the verdict is the same. Otherwise the lane is judged separately.
-    fn on(self, scheme: &O::Scheme, Posed { cases, lost }: &Posed<O>, lanes: &[&Lane]) -> Vec<SelfCheck> {
+    fn on(self, scheme: &Scheme, Posed { cases, lost }: &Posed, lanes: &[&Lane]) -> Vec<SelfCheck> {
         let [first, others @ ..] = lanes else { return Vec::new() };
-        let judged = |lane: &Lane, given: &Answers<O::Params>| {
+        let judged = |lane: &Lane, given: &Answers<Params>| {
             let empty = Record::of_self_check();
-            let record = judged_into::<O>(empty, (lane, self.kernel()), scheme, &[], cases, given);
+            let record = judged_into(empty, (lane, self.kernel()), scheme, &[], cases, given);
             self.seen(scheme, lane, &record, *lost)
         };
-        let given = answers::<O>(&Runner::new(first), self.kernel(), cases, false);
+        let given = answers(&Runner::new(first), self.kernel(), cases, false);
         let seen = judged(first, &given);
         let in_other = |lane: &&Lane| {
             let runner = Runner::new(lane);
-            let is_like = |case: &Case<O::Params>| self.gives_alike(case, [first, lane]);
+            let is_like = |case: &Case<Params>| self.gives_alike(case, [first, lane]);
             let (mut so_far, alike) = self.until_known(cases, &runner, &given);
             if alike && seen.witness.as_ref().is_none_or(|witness| is_like(&witness.case)) {
                 return self.row(scheme, lane, seen.clone());
             }
             // Results that have been seen stay, because they may not recur.
             let others = &cases[so_far.each.len()..];
-            so_far.followed_by(answers::<O>(&runner, self.kernel(), others, false));
+            so_far.followed_by(answers(&runner, self.kernel(), others, false));
             self.row(scheme, lane, judged(lane, &so_far))
         };
         std::iter::once(self.row(scheme, first, seen.clone())).chain(others.iter().map(in_other)).collect()
@@ -249,18 +244,18 @@ impl<'a, O: Operation> Subject<'a, O> {
     /// are equal.
     fn until_known(
         self,
-        cases: &[ExpectedCase<O::Params>],
+        cases: &[ExpectedCase<Params>],
         runner: &Runner<'_>,
-        known: &Answers<O::Params>,
-    ) -> (Answers<O::Params>, bool) {
+        known: &Answers<Params>,
+    ) -> (Answers<Params>, bool) {
         let mut so_far = Answers::of(Vec::new());
-        if is_compiled::<O>(&self.kernel().contract.domain) {
+        if self.kernel().contract.domain.is_compiled() {
             return (so_far, false);
         }
         for chunk in cases.chunks(FEW) {
-            let given = answers::<O>(runner, self.kernel(), chunk, false);
+            let given = answers(runner, self.kernel(), chunk, false);
             let alike = given.continues(known, so_far.each.len());
-            let dies = |(expected_case, outs): (&ExpectedCase<O::Params>, &Option<Vec<i32>>)| {
+            let dies = |(expected_case, outs): (&ExpectedCase<Params>, &Option<Vec<i32>>)| {
                 outs.as_ref().is_some_and(|outs| differs(&expected_case.contract, outs))
             };
             let dead = matches!(self, Self::Mutant(_)) && chunk.iter().zip(&given.each).any(dies);
@@ -273,18 +268,18 @@ impl<'a, O: Operation> Subject<'a, O> {
     }
 
     /// True if two lanes give the same results for a case.
-    fn gives_alike(self, case: &Case<O::Params>, lanes: [&Lane; 2]) -> bool {
+    fn gives_alike(self, case: &Case<Params>, lanes: [&Lane; 2]) -> bool {
         let kernel = self.kernel();
-        let given = |lane: &Lane| tried::<O>(&mut lane.lease(), kernel.name, &kernel.contract.domain, case);
+        let given = |lane: &Lane| tried(&mut lane.lease(), kernel.name, &kernel.contract.domain, case);
         let [left, right] = lanes.map(given);
         left.is_some() && left == right
     }
 
-    fn seen(self, scheme: &O::Scheme, lane: &Lane, record: &Record<O::Params>, lost: usize) -> Seen<O::Params> {
+    fn seen(self, scheme: &Scheme, lane: &Lane, record: &Record<Params>, lost: usize) -> Seen<Params> {
         let kernel = self.kernel();
-        let all = explained::<O>(kernel, scheme, lane, &record.contract);
-        let line = |first: &Explained<O::Params>| {
-            line::<O>(&kernel.contract.domain, &first.witness, &label::<O>(scheme), first.explanation.class)
+        let all = explained(kernel, scheme, lane, &record.contract);
+        let line = |first: &Explained<Params>| {
+            line(&kernel.contract.domain, &first.witness, &scheme.label(), first.explanation.class)
         };
         let Count { inputs, differ, .. } = record.contract.count;
         let (words, passed) = match (self, record.failures.first(), all.first()) {
@@ -307,17 +302,17 @@ impl<'a, O: Operation> Subject<'a, O> {
     }
 
     /// Builds the ledger entry, including published witnesses that a mutant does not reproduce.
-    fn row(self, scheme: &O::Scheme, lane: &Lane, seen: Seen<O::Params>) -> SelfCheck {
+    fn row(self, scheme: &Scheme, lane: &Lane, seen: Seen<Params>) -> SelfCheck {
         let (kind, name, origin, expected_class, missing) = match self {
             Self::Control(control) => (CheckKind::Control, control.name, control.origin, "", Vec::new()),
             Self::Mutant(mutant) => {
-                let Mutant::<O> { kernel, class, origin, witnesses } = mutant;
-                let missing = witnesses.iter().filter_map(|witness| missing::<O>(kernel, scheme, lane, witness));
+                let Mutant { kernel, class, origin, witnesses } = mutant;
+                let missing = witnesses.iter().filter_map(|witness| missing(kernel, scheme, lane, witness));
                 (CheckKind::Mutant, kernel.name, *origin, *class, missing.collect::<Vec<String>>())
             }
         };
         SelfCheck {
-            op: O::OP.to_owned(),
+            op: scheme.op().name().to_owned(),
             name: name.to_owned(),
             lane: lane.name.clone(),
             kind,
@@ -330,14 +325,14 @@ impl<'a, O: Operation> Subject<'a, O> {
 }
 
 /// Describes a published witness that a mutant does not reproduce; the mutant is then not the published bug.
-fn missing<O: Operation>(kernel: &Kernel<O>, scheme: &O::Scheme, lane: &Lane, witness: &Published) -> Option<String> {
-    let (case, index) = (O::CAPABILITIES.self_checks.published)(witness)?;
-    let given = outs::<O>(&mut lane.lease(), kernel.name, &case, case.tensors[0].len());
-    let expected = O::expected(scheme, &case).ok().and_then(|expected| expected[index]);
+fn missing(kernel: &Kernel, scheme: &Scheme, lane: &Lane, witness: &Published) -> Option<String> {
+    let (case, index) = (kernel.op().capabilities().self_checks.published)(witness)?;
+    let given = outs(&mut lane.lease(), kernel.name, &case, case.tensors[0].len());
+    let expected = scheme.expected(&case).ok().and_then(|expected| expected[index]);
     if given.is_ok_and(|outs| outs[index] == witness.got) && expected == Some(witness.expected) {
         return None;
     }
-    let arguments = text::arguments::<O>(&kernel.contract.domain, &case);
-    let case = (O::CAPABILITIES.spelling.result)(&case, index, None).or(arguments).unwrap_or_default();
+    let arguments = text::arguments(&kernel.contract.domain, &case);
+    let case = (kernel.op().capabilities().spelling.result)(&case, index, None).or(arguments).unwrap_or_default();
     Some(format!("{} does not give {} for {}", words::case(&case), witness.got, witness.expected))
 }

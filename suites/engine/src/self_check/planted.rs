@@ -1,10 +1,10 @@
 //! Faults injected singly into a kernel's answers, until a case of the plan detects them.
 
+use crate::erased::{Kernel, Op, Params};
 use crate::lane::Lane;
 use crate::lane::runner::Runner;
 use crate::operation::case::Case;
 use crate::operation::expected::differs;
-use crate::operation::{self, Kernel, Operation, contract, is_compiled, job, kernels};
 use crate::run::answers::{answers, outs};
 use crate::run::subject::ExpectedCase;
 use crate::self_check::condition::{Fault, Seen};
@@ -36,35 +36,35 @@ pub struct Tried {
 }
 
 /// Injects faults of every family into every kernel that the lane offers.
-pub fn all<O: Operation>(measure: &Measure<'_>) -> Result<Vec<Planted>> {
-    let offered = offered::<O>(measure.lane);
-    let each = parallel::try_map(&offered, |kernel| in_kernel::<O>(kernel, measure))?;
-    Ok(rows::<O>(each))
+pub fn all(op: Op, measure: &Measure<'_>) -> Result<Vec<Planted>> {
+    let offered = offered(op, measure.lane);
+    let each = parallel::try_map(&offered, |kernel| in_kernel(kernel, measure))?;
+    Ok(rows(op, each))
 }
 
 /// Returns the kernels that a lane offers.
-pub fn offered<O: Operation>(lane: &Lane) -> Vec<&'static Kernel<O>> {
+pub fn offered(op: Op, lane: &Lane) -> Vec<&'static Kernel> {
     let compiled = lane.is_compiled();
-    let offered = |kernel: &&Kernel<O>| {
-        is_compiled::<O>(&kernel.contract.domain) == compiled && lane.isa_path(O::OP, kernel.name).is_some()
+    let offered = |kernel: &&Kernel| {
+        kernel.contract.domain.is_compiled() == compiled && lane.isa_path(op.name(), kernel.name).is_some()
     };
-    kernels::<O>().iter().filter(offered).collect()
+    op.kernels().iter().filter(offered).collect()
 }
 
 /// Groups the outcomes of all kernels by family and threshold.
-pub fn rows<O: Operation>(each: Vec<Vec<Tried>>) -> Vec<Planted> {
+pub fn rows(op: Op, each: Vec<Vec<Tried>>) -> Vec<Planted> {
     let mut rows: BTreeMap<(String, families::Threshold), Vec<Tried>> = BTreeMap::new();
     for tried in each.into_iter().flatten() {
         rows.entry((tried.family.clone().into_owned(), tried.threshold.clone())).or_default().push(tried);
     }
-    rows.into_iter().map(|((family, threshold), tried)| row::<O>(&family, threshold, tried)).collect()
+    rows.into_iter().map(|((family, threshold), tried)| row(op, &family, threshold, tried)).collect()
 }
 
-fn row<O: Operation>(family: &str, threshold: families::Threshold, tried: Vec<Tried>) -> Planted {
+fn row(op: Op, family: &str, threshold: families::Threshold, tried: Vec<Tried>) -> Planted {
     let mut cases: Vec<u64> = tried.iter().filter_map(|tried| tried.case).collect();
     cases.sort_unstable();
     Planted {
-        op: O::OP.to_owned(),
+        op: op.name().to_owned(),
         family: family.to_owned(),
         threshold: threshold.to_string(),
         tried: tried.len() as u64,
@@ -80,9 +80,9 @@ fn row<O: Operation>(family: &str, threshold: families::Threshold, tried: Vec<Tr
 }
 
 /// Kernel with the answers to its plan.
-struct Subject<'a, O: Operation> {
-    kernel: &'static Kernel<O>,
-    cases: Vec<Planned<O::Params>>,
+struct Subject<'a> {
+    kernel: &'static Kernel,
+    cases: Vec<Planned<Params>>,
     /// Results of the kernel for each case.
     given: Vec<Vec<i32>>,
     /// Number of calls up to and including each case; a case without results is no call.
@@ -95,26 +95,22 @@ struct Subject<'a, O: Operation> {
 }
 
 /// Injects faults of every family into a kernel.
-pub fn in_kernel<O: Operation>(kernel: &'static Kernel<O>, measure: &Measure<'_>) -> Result<Vec<Tried>> {
-    let scheme = contract::<O>(kernel)?;
-    let cases: Vec<_> = planned::<O>(kernel, &scheme, measure, |_| true).collect::<Result<_>>()?;
-    let subject = Subject::<O>::of(kernel, cases, measure)?;
+pub fn in_kernel(kernel: &'static Kernel, measure: &Measure<'_>) -> Result<Vec<Tried>> {
+    let scheme = kernel.scheme()?;
+    let cases: Vec<_> = planned(kernel, &scheme, measure, |_| true).collect::<Result<_>>()?;
+    let subject = Subject::of(kernel, cases, measure)?;
     Ok(subject.drawn().into_iter().map(|drawn| subject.tried(drawn)).collect())
 }
 
 /// Returns, for each fault that is meaningful for the kernel's plan, flags for the cases that detect the fault as a single call.
-pub(crate) fn alone<O: Operation>(
-    kernel: &'static Kernel<O>,
-    cases: &[&Case<O::Params>],
-    measure: &Measure<'_>,
-) -> Result<Vec<Vec<bool>>> {
-    let scheme = contract::<O>(kernel)?;
-    let plan: Vec<_> = planned::<O>(kernel, &scheme, measure, |_| true).collect::<Result<_>>()?;
-    let drawn = Subject::<O>::of(kernel, plan, measure)?.drawn();
-    let one = |case: &&Case<O::Params>| -> Result<Vec<bool>> {
-        let contract = O::expected(&scheme, case)?;
+pub(crate) fn alone(kernel: &'static Kernel, cases: &[&Case<Params>], measure: &Measure<'_>) -> Result<Vec<Vec<bool>>> {
+    let scheme = kernel.scheme()?;
+    let plan: Vec<_> = planned(kernel, &scheme, measure, |_| true).collect::<Result<_>>()?;
+    let drawn = Subject::of(kernel, plan, measure)?.drawn();
+    let one = |case: &&Case<Params>| -> Result<Vec<bool>> {
+        let contract = scheme.expected(case)?;
         let expected_case = ExpectedCase::new((*case).clone(), contract, None);
-        let subject = Subject::<O>::of(kernel, vec![Planned { generator: "vectors", expected_case }], measure)?;
+        let subject = Subject::of(kernel, vec![Planned { generator: "vectors", expected_case }], measure)?;
         Ok(drawn.iter().map(|drawn| subject.shows(0, &drawn.fault, &mut 0)).collect())
     };
     let of_cases = parallel::try_map(cases, one)?;
@@ -136,25 +132,25 @@ fn changes(requests: &[Value], given: &[Vec<i32>]) -> Vec<ParamChange> {
     each.collect()
 }
 
-impl<'a, O: Operation> Subject<'a, O> {
+impl<'a> Subject<'a> {
     /// Runs a kernel on cases. Fails if the kernel does not answer, or differs from the contract.
-    fn of(kernel: &'static Kernel<O>, cases: Vec<Planned<O::Params>>, measure: &'a Measure<'a>) -> Result<Self> {
+    fn of(kernel: &'static Kernel, cases: Vec<Planned<Params>>, measure: &'a Measure<'a>) -> Result<Self> {
         let runner = Runner::new(measure.lane);
         let mut given = Vec::with_capacity(cases.len());
         let shown = || format!("`{} verify --kernel {}` shows it", called::program(), kernel.name);
         for case in &cases {
-            let mut answered = answers::<O>(&runner, kernel, std::slice::from_ref(&case.expected_case), true);
+            let mut answered = answers(&runner, kernel, std::slice::from_ref(&case.expected_case), true);
             let Some(outs) = answered.each.pop().flatten() else {
-                bail!("{} {} does not answer: {}", O::OP, kernel.name, shown());
+                bail!("{} {} does not answer: {}", kernel.op().name(), kernel.name, shown());
             };
             // Otherwise every fault would be detected at the kernel's own differences.
             if differs(&case.expected_case.contract, &outs) {
-                bail!("{} {} differs from its contract: {}", O::OP, kernel.name, shown());
+                bail!("{} {} differs from its contract: {}", kernel.op().name(), kernel.name, shown());
             }
             given.push(outs);
         }
-        let request = |case: &Case<O::Params>| -> Result<Value> {
-            let mut request = serde_json::to_value(job::<O>(kernel.name, &case.params))?;
+        let request = |case: &Case<Params>| -> Result<Value> {
+            let mut request = serde_json::to_value(case.params.job(kernel.name))?;
             request["misalign"] = case.misalign.into();
             Ok(request)
         };
@@ -170,21 +166,19 @@ impl<'a, O: Operation> Subject<'a, O> {
 
     /// Draws faults of every family that is meaningful for the cases.
     fn drawn(&self) -> Vec<Drawn> {
-        let mut rng = stream(self.measure.seed, &format!("{}/{}/planted", O::OP, self.kernel.name));
+        let mut rng = stream(self.measure.seed, &format!("{}/{}/planted", self.kernel.op().name(), self.kernel.name));
         families::draw(&self.spanned(), self.measure.sample, &mut rng)
     }
 
     /// Returns the spans of the cases.
     fn spanned(&self) -> FaultSpans {
-        let mut spanned = FaultSpans::of(O::TENSORS);
+        let mut spanned = FaultSpans::of(self.kernel.op().tensors());
         for (request, (case, given)) in self.requests.iter().zip(self.cases.iter().zip(&self.given)) {
             spanned.parameters(&request["params"]);
-            spanned.rows |= self.columns(&case.expected_case.case.params, O::TENSORS.len()) < given.len();
+            spanned.rows |=
+                self.columns(&case.expected_case.case.params, self.kernel.op().tensors().len()) < given.len();
             given.iter().for_each(|value| Range::reach(&mut spanned.results, f64::from(*value)));
-            spanned.results_of(&operation::result_element::<O>(
-                &self.kernel.contract.domain,
-                &case.expected_case.case.params,
-            ));
+            spanned.results_of(&self.kernel.contract.domain.result_element(&case.expected_case.case.params));
             spanned.ranks(&self.dimensions(&case.expected_case.case.params));
             case.expected_case.case.tensors[0]
                 .iter()
@@ -194,13 +188,13 @@ impl<'a, O: Operation> Subject<'a, O> {
     }
 
     /// Returns the dimensions of each operand.
-    fn dimensions(&self, params: &O::Params) -> Vec<Vec<usize>> {
-        (0..O::TENSORS.len()).map(|t| O::dimensions(&self.kernel.contract.domain, params, t)).collect()
+    fn dimensions(&self, params: &Params) -> Vec<Vec<usize>> {
+        (0..params.op().tensors().len()).map(|t| self.kernel.contract.domain.dimensions(params, t)).collect()
     }
 
     /// Returns the length of the last axis of an operand, or of the result.
-    fn columns(&self, params: &O::Params, t: usize) -> usize {
-        O::dimensions(&self.kernel.contract.domain, params, t).last().copied().unwrap_or(1)
+    fn columns(&self, params: &Params, t: usize) -> usize {
+        self.kernel.contract.domain.dimensions(params, t).last().copied().unwrap_or(1)
     }
 
     fn tried(&self, Drawn { family, threshold, fault }: Drawn) -> Tried {
@@ -224,7 +218,7 @@ impl<'a, O: Operation> Subject<'a, O> {
     /// True if a case detects a fault. Adds the affected results to `struck`: up to the first detected one, otherwise all.
     fn shows(&self, at: usize, fault: &Fault, struck: &mut u64) -> bool {
         let ExpectedCase { case, contract, .. } = &self.cases[at].expected_case;
-        let results = O::TENSORS.len();
+        let results = self.kernel.op().tensors().len();
         let (payload, request, number, change) =
             (&case.tensors[0], &self.requests[at], self.calls[at], &self.changes[at]);
         let last = self.given[..at].iter().rev().find(|given| !given.is_empty()).map_or(&[][..], Vec::as_slice);
@@ -254,7 +248,7 @@ impl<'a, O: Operation> Subject<'a, O> {
                 }
                 *struck += count;
                 let mut lease = self.measure.lane.lease();
-                let Ok(outs) = outs::<O>(&mut lease, self.kernel.name, &changed, contract.len()) else { return true };
+                let Ok(outs) = outs(&mut lease, self.kernel.name, &changed, contract.len()) else { return true };
                 differs(contract, &outs)
             }
         }

@@ -8,10 +8,9 @@ mod cover;
 mod pool;
 mod targets;
 
+use crate::erased::{Domain, Kernel, Mutant, Op};
 use crate::lane::Lane;
-use crate::operation::{
-    self, Element, Kernel, Mutant, NamedScheme, Operation, find, is_compiled, job, kernels, label, mutants, promise,
-};
+use crate::operation::Element;
 use crate::self_check::{Measure, planted};
 use anyhow::{Result, bail, ensure};
 use cover::{Limits, cover, needed};
@@ -157,21 +156,21 @@ impl Vectors {
 }
 
 /// Chooses the vectors of a scheme.
-pub fn vectors<O: Operation>(wanted: &Wanted) -> Result<Vectors> {
-    let scheme = O::Scheme::named(&wanted.scheme)?;
-    let name = label::<O>(&scheme);
-    let like = wanted.like.as_deref().map(like::<O>).transpose()?;
-    let bugs: Vec<&Mutant<O>> = mutants::<O>().iter().filter(|mutant| follows::<O>(&mutant.kernel, &name)).collect();
+pub fn vectors(op: Op, wanted: &Wanted) -> Result<Vectors> {
+    let scheme = op.scheme(&wanted.scheme)?;
+    let name = scheme.label();
+    let like = wanted.like.as_deref().map(|name| like(op, name)).transpose()?;
+    let bugs: Vec<&Mutant> = op.mutants().iter().filter(|mutant| follows(&mutant.kernel, &name)).collect();
     let lane = Lane::host();
-    let domains = domains::<O>(like, &bugs, &name);
+    let domains = domains(op, like, &bugs, &name);
     ensure!(
         !domains.is_empty(),
         "no kernel and no known bug of {} promises {name}: say whose domain the vectors are to have, with --like KERNEL; `{} kernels --op {}` lists them",
-        O::OP,
+        op.name(),
         called::program(),
-        O::OP
+        op.name()
     );
-    let alternatives = alternatives::<O>(&scheme, domains[0]);
+    let alternatives = alternatives(&scheme, domains[0]);
     let (bugs, domains) = (&bugs[..], &domains[..]);
     let sources = Sources { scheme: &scheme, bugs, domains, alternatives: &alternatives, lane: &lane, wanted };
     let pool = Pool::of(&sources);
@@ -187,9 +186,9 @@ pub fn vectors<O: Operation>(wanted: &Wanted) -> Result<Vectors> {
     let mut chosen = needed(&shows, &bytes, cover(&shows, &bytes, limits, Vec::new()));
     // The remaining room is for vectors that distinguish the scheme from others.
     chosen = cover(&of_alternatives, &bytes, limits, chosen);
-    let (faulty, of_faults) = faults::<O>(wanted, &name, entries, &lane);
+    let (faulty, of_faults) = faults(op, (wanted, &name), entries, &lane);
     chosen = cover(&of_faults, &bytes, Limits { gain: FAULTS, ..limits }, chosen);
-    let detects = in_order::<O>(bugs, &chosen.iter().map(|at| &entries[*at]).collect::<Vec<_>>(), &lane);
+    let detects = in_order(bugs, &chosen.iter().map(|at| &entries[*at]).collect::<Vec<_>>(), &lane);
     let vector = |(place, at): (usize, &usize)| {
         let of_bug = detects.iter().zip(bugs).filter(|(of, _)| of[place]).map(|(_, bug)| bug.kernel.name).collect();
         let others = alternatives.iter().zip(&of_alternatives).filter(|(_, of)| of[*at]).map(|(other, _)| other);
@@ -198,15 +197,15 @@ pub fn vectors<O: Operation>(wanted: &Wanted) -> Result<Vectors> {
     let vectors: Vec<Vector> = chosen.iter().enumerate().map(vector).collect::<Result<_>>()?;
     let alive = (0..bugs.len()).filter(|at| !detects[*at].contains(&true));
     let alive = alive.map(|at| Unreached { mutant: bugs[at].kernel.name, why: pool.why(at, &of_bugs[at], wanted) });
-    let processes = processes::<O>(&name);
+    let processes = processes(op, &name);
     let all = bugs.len() + processes.len();
     let unreached: Vec<Unreached> = alive.chain(processes).collect();
-    let share = |is: fn(&Alternative<O>) -> bool| {
+    let share = |is: fn(&Alternative) -> bool| {
         let kind = || alternatives.iter().zip(&of_alternatives).filter(|(other, of)| is(other) && of.contains(&true));
         Share { reached: kind().filter(|(_, of)| chosen.iter().any(|at| of[*at])).count(), of: kind().count() }
     };
     Ok(Vectors {
-        op: O::OP,
+        op: op.name(),
         scheme: name,
         vectors,
         mutants: Share { reached: all - unreached.len(), of: all },
@@ -222,34 +221,34 @@ pub fn vectors<O: Operation>(wanted: &Wanted) -> Result<Vectors> {
 }
 
 /// Returns the known bugs of the process, which no result shows.
-fn processes<O: Operation>(name: &str) -> Vec<Unreached> {
-    let of_scheme = O::Impl::process_mutants().iter().filter(|kernel| follows::<O>(kernel, name));
+fn processes(op: Op, name: &str) -> Vec<Unreached> {
+    let of_scheme = op.lists().process_mutants.iter().filter(|kernel| follows(kernel, name));
     let why = "it is right on a case alone: it crashes, hangs, gives another number of results, or depends on calls before; `verify` detects it";
     of_scheme.map(|kernel| Unreached { mutant: kernel.name, why: why.to_owned() }).collect()
 }
 
 /// Returns the kernel into which faults are injected, with flags, for each fault, of the entries that show it.
-fn faults<O: Operation>(
-    wanted: &Wanted,
-    name: &str,
-    entries: &[Entry<O>],
+fn faults(
+    op: Op,
+    (wanted, name): (&Wanted, &str),
+    entries: &[Entry],
     lane: &Lane,
 ) -> (Option<&'static str>, Vec<Vec<bool>>) {
-    let promised = |kernel: &&Kernel<O>| {
-        !is_compiled::<O>(&kernel.contract.domain)
-            && lane.isa_path(O::OP, kernel.name).is_some()
-            && follows::<O>(kernel, name)
+    let promised = |kernel: &&Kernel| {
+        !kernel.contract.domain.is_compiled()
+            && lane.isa_path(op.name(), kernel.name).is_some()
+            && follows(kernel, name)
             && wanted.like.as_ref().is_none_or(|like| like == kernel.name)
     };
-    let takes = |kernel: &&'static Kernel<O>| entries.iter().filter(|e| e.is_of(&kernel.contract.domain)).count();
-    let Some(kernel) = kernels::<O>().iter().filter(promised).max_by_key(takes) else { return (None, Vec::new()) };
+    let takes = |kernel: &&'static Kernel| entries.iter().filter(|e| e.is_of(&kernel.contract.domain)).count();
+    let Some(kernel) = op.kernels().iter().filter(promised).max_by_key(takes) else { return (None, Vec::new()) };
     let places: Vec<usize> = (0..entries.len())
         .filter(|at| entries[*at].is_of(&kernel.contract.domain) && entries[*at].bytes <= TRIED)
         .collect();
     let cases: Vec<_> = places.iter().map(|at| &entries[*at].case).collect();
     let measure = Measure { lane, effort: Effort::Quick, seed: wanted.seed, sample: 1 };
     // Faults cannot be injected into a kernel that differs from its contract.
-    let Ok(rows) = planted::alone::<O>(kernel, &cases, &measure) else { return (None, Vec::new()) };
+    let Ok(rows) = planted::alone(kernel, &cases, &measure) else { return (None, Vec::new()) };
     let whole = |row: Vec<bool>| {
         let mut out = vec![false; entries.len()];
         places.iter().zip(row).for_each(|(at, shows)| out[*at] = shows);
@@ -260,63 +259,55 @@ fn faults<O: Operation>(
 
 /// True if the results of a promise are the wanted scheme's. A wanted scheme without a policy has no value where policies differ; with a value, each
 /// policy gives the same.
-fn follows<O: Operation>(kernel: &Kernel<O>, wanted: &str) -> bool {
-    let promised = promise::<O>(kernel).map(|scheme| label::<O>(&scheme));
+fn follows(kernel: &Kernel, wanted: &str) -> bool {
+    let promised = kernel.promise().map(|scheme| scheme.label());
     promised.is_ok_and(|promised| promised == wanted || promised.split(':').next() == Some(wanted))
 }
 
 /// Returns the domain of a kernel.
-fn like<O: Operation>(name: &str) -> Result<&'static O::Domain> {
-    let kernel =
-        find::<O>(name).ok_or_else(|| unknown("kernel", name, kernels::<O>().iter().map(|kernel| kernel.name)))?;
-    if is_compiled::<O>(&kernel.contract.domain) {
+fn like(op: Op, name: &str) -> Result<&'static Domain> {
+    let kernel = op.find(name).ok_or_else(|| unknown("kernel", name, op.kernels().iter().map(|kernel| kernel.name)))?;
+    if kernel.contract.domain.is_compiled() {
         bail!("{name} is made by a compiler and runs in lanes of its modules; name another kernel");
     }
     Ok(&kernel.contract.domain)
 }
 
 /// Returns the domains of candidates: the domain of the caller's kernel; otherwise the domains of the known bugs, or of kernels if there is no bug.
-fn domains<O: Operation>(
-    like: Option<&'static O::Domain>,
-    bugs: &[&'static Mutant<O>],
-    name: &str,
-) -> Vec<&'static O::Domain> {
+fn domains(op: Op, like: Option<&'static Domain>, bugs: &[&'static Mutant], name: &str) -> Vec<&'static Domain> {
     if let Some(domain) = like {
         return vec![domain];
     }
-    let promised = kernels::<O>().iter().filter(|kernel| follows::<O>(kernel, name));
-    let all: Vec<&'static O::Domain> = match bugs {
+    let promised = op.kernels().iter().filter(|kernel| follows(kernel, name));
+    let all: Vec<&'static Domain> = match bugs {
         [] => promised.map(|kernel| &kernel.contract.domain).collect(),
         bugs => bugs.iter().map(|bug| &bug.kernel.contract.domain).collect(),
     };
     let mut known = HashSet::new();
-    let is_new = |domain: &&O::Domain| !is_compiled::<O>(domain) && known.insert(format!("{domain:?}"));
+    let is_new = |domain: &&Domain| !domain.is_compiled() && known.insert(format!("{domain:?}"));
     all.into_iter().filter(is_new).collect()
 }
 
-impl<O: Operation> Entry<O> {
+impl Entry {
     /// Builds the vector for the caller.
-    fn vector<'a>(
-        &self,
-        detects: Vec<&'static str>,
-        others: impl Iterator<Item = &'a Alternative<O>>,
-    ) -> Result<Vector> {
+    fn vector<'a>(&self, detects: Vec<&'static str>, others: impl Iterator<Item = &'a Alternative>) -> Result<Vector> {
         let (domain, case) = (self.domain, &self.case);
         let tensor = |t: usize, name: &'static str, words: &[i32]| Tensor {
             name,
-            dimensions: O::dimensions(domain, &case.params, t),
-            element: operation::element::<O>(domain, &case.params, t),
+            dimensions: domain.dimensions(&case.params, t),
+            element: domain.element(&case.params, t),
             words: words.to_vec(),
         };
-        let operands = O::TENSORS.iter().enumerate().map(|(t, name)| tensor(t, name, &case.tensors[t])).collect();
+        let operands =
+            domain.op().tensors().iter().enumerate().map(|(t, name)| tensor(t, name, &case.tensors[t])).collect();
         let (schemes, causes): (Vec<_>, Vec<_>) = others.partition(|other| other.is_scheme);
         Ok(Vector {
             case: self.text.clone(),
             types: self.types.clone(),
-            job: job::<O>("vector", &case.params),
-            domain: serde_json::to_value(domain)?,
+            job: case.params.job("vector"),
+            domain: domain.json()?,
             operands,
-            expected: tensor(O::TENSORS.len(), "out", &self.expected),
+            expected: tensor(domain.op().tensors().len(), "out", &self.expected),
             misalign: case.misalign,
             detects,
             excludes: schemes.into_iter().map(|other| other.name.clone()).collect(),

@@ -5,12 +5,12 @@
 //! results, more than one expected value.
 
 use super::MODULI;
+use crate::erased::Params;
 use crate::explain::cause::differing;
 use crate::operation::case::Case;
 use crate::operation::meaning::{Meaning, are_interchangeable, meaning};
 use crate::operation::names;
 use crate::operation::observed::{Observed, Witness};
-use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use tiebreak_reports::text;
@@ -25,7 +25,7 @@ type Named = BTreeMap<String, Value>;
 type Fact = (String, Box<dyn Fn(&Named) -> bool>);
 
 /// Returns the simplest fact that separates the cases, if any.
-pub(super) fn described<P: Serialize>(evidence: &[&Observed<P>], witness: &Witness<P>) -> Option<String> {
+pub(super) fn described(evidence: &[&Observed<Params>], witness: &Witness<Params>) -> Option<String> {
     let mut differ: Vec<Named> = vec![parameters(&witness.case)];
     let mut equal = Vec::new();
     for seen in evidence.iter().filter(|seen| seen.expected.iter().any(Option::is_some)) {
@@ -41,7 +41,7 @@ pub(super) fn described<P: Serialize>(evidence: &[&Observed<P>], witness: &Witne
 }
 
 /// True if an equal case could show the difference of the witness.
-fn could_show<P>(seen: &Observed<P>, witness: &Witness<P>) -> bool {
+fn could_show(seen: &Observed<Params>, witness: &Witness<Params>) -> bool {
     let values: BTreeSet<i32> = seen.expected.iter().flatten().copied().collect();
     seen.outs.len() > witness.index && (values.len() > 1 || seen.outs.len() == 1)
 }
@@ -56,8 +56,8 @@ fn separating(differ: &[Named], equal: &[Named]) -> Option<String> {
 }
 
 /// Returns the parameters of a case and the misalignment, without elements of lists.
-fn parameters<P: Serialize>(case: &Case<P>) -> Named {
-    named(&serde_json::to_value(&case.params).unwrap_or_default(), case.misalign)
+fn parameters(case: &Case<Params>) -> Named {
+    named(&case.params.json().unwrap_or_default(), case.misalign)
 }
 
 fn named(params: &Value, misalign: usize) -> Named {

@@ -7,9 +7,9 @@
 
 mod facts;
 
+use crate::erased::{Domain, Params};
 use crate::explain::cause::differing;
 use crate::operation::observed::{Observed, Witness};
-use crate::operation::{self, Operation};
 use std::collections::BTreeSet;
 
 /// Lengths of vectors and blocks for remainders, the longest last.
@@ -30,16 +30,12 @@ struct Condition {
 }
 
 /// Describes the location of the differences: `only where batches >= 2 (...)`, `only elements i mod 16 = 3`; `None` if no simple condition fits.
-pub(crate) fn described<O: Operation>(
-    domain: &O::Domain,
-    evidence: &[&Observed<O::Params>],
-    witness: &Witness<O::Params>,
-) -> Option<String> {
+pub(crate) fn described(domain: &Domain, evidence: &[&Observed<Params>], witness: &Witness<Params>) -> Option<String> {
     let parameter = facts::described(evidence, witness);
-    let [mut places, mut columns] = results::<O>(domain, evidence);
+    let [mut places, mut columns] = results(domain, evidence);
     // The printed result is a differing result, too.
     places.push((witness.index as u64, true));
-    columns.extend(last::<O>(domain, &witness.case.params).map(|last| ((witness.index % last) as u64, true)));
+    columns.extend(last(domain, &witness.case.params).map(|last| ((witness.index % last) as u64, true)));
     let elements = best("elements i", &places);
     let columns = best("positions along the last axis", &columns);
     let element = [columns, elements].into_iter().flatten().max_by_key(rank).map(|condition| condition.words);
@@ -53,21 +49,21 @@ fn rank(condition: &Condition) -> (usize, usize) {
 }
 
 /// Returns the length of the last of several axes of the results.
-fn last<O: Operation>(domain: &O::Domain, params: &O::Params) -> Option<usize> {
-    let dimensions = O::dimensions(domain, params, O::TENSORS.len());
+fn last(domain: &Domain, params: &Params) -> Option<usize> {
+    let dimensions = domain.dimensions(params, domain.op().tensors().len());
     dimensions.last().copied().filter(|last| dimensions.len() > 1 && *last > 0)
 }
 
 /// Returns the results of differing cases: by place, and by place along the last axis.
-fn results<O: Operation>(domain: &O::Domain, evidence: &[&Observed<O::Params>]) -> [Places; 2] {
+fn results(domain: &Domain, evidence: &[&Observed<Params>]) -> [Places; 2] {
     let (mut places, mut columns) = (Vec::new(), Vec::new());
     for seen in evidence {
         let differ: BTreeSet<usize> = differing(seen).into_iter().collect();
         if differ.is_empty() {
             continue;
         }
-        let words = operation::result_element::<O>(domain, &seen.case.params).words();
-        let last = last::<O>(domain, &seen.case.params).unwrap_or(0);
+        let words = domain.result_element(&seen.case.params).words();
+        let last = last(domain, &seen.case.params).unwrap_or(0);
         for index in 0..seen.outs.len() / words {
             let at = index * words..(index + 1) * words;
             if seen.expected[at.clone()].iter().any(Option::is_none) {
