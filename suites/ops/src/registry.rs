@@ -32,7 +32,7 @@ pub fn catalogues() -> Vec<&'static str> {
 macro_rules! operations {
     ($dollar:tt $($name:literal => $module:ident :: $operation:ident;)+) => {
         /// Every operation, in the order of reports.
-        pub static OPERATIONS: &[&dyn Verifies] = &[$(&Pipeline::<crate::$module::$operation>::NEW),+];
+        pub static OPERATIONS: &[&dyn Verifies] = &[$(&Pipeline::of::<crate::$module::$operation>()),+];
 
         /// Visits every operation on tensors.
         pub fn visit_tensors(visitor: &mut impl Visitor) {

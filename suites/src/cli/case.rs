@@ -2,6 +2,7 @@
 
 use super::{Format, print, table};
 use crate::engine::case::catalogue::ready_line;
+use crate::engine::erased::{self, AnyCase};
 use crate::fpm::promised::Promised;
 use crate::fpm::{self, FixedPointMultiply};
 use crate::fraction::both;
@@ -100,8 +101,10 @@ fn as_table(args: &Args, traces: &[(Scheme, Trace)]) -> Result<()> {
             .map(|n| Scheme::parse(n))
             .collect::<Result<_, _>>()?;
         let case = fpm::case(args.q, vec![Channel { multiplier: m, shift: s }], vec![x; CATALOGUED]);
-        let kept: Vec<Promised> = kept.into_iter().map(Promised::plain).collect();
-        let line = ready_line::<FixedPointMultiply>(&Domain::ALL, (&case, 0), &kept, "provenance");
+        let kept: Vec<erased::Scheme> = kept.into_iter().map(Promised::plain).map(erased::Scheme::of::<FixedPointMultiply>).collect();
+        let domain = erased::Domain::of::<FixedPointMultiply>(Domain::ALL);
+        let case = AnyCase::of::<FixedPointMultiply>(case);
+        let line = ready_line(&domain, (&case, 0), &kept, "provenance");
         out += &format!("\nAs a catalogue line:\n{}\n", line.unwrap_or_default());
     } else {
         for (scheme, trace) in traces {

@@ -95,7 +95,7 @@ impl Piece {
             ..whole.params
         };
         let tensors = [whole.tensors[0][read].to_vec(), self.weights(p, &whole.tensors[1]), Vec::new()];
-        (place, Case { params, tensors, misalign: whole.misalign })
+        (place, Case { params, tensors: tensors.into(), misalign: whole.misalign })
     }
 }
 

@@ -276,7 +276,7 @@ impl<'n, 'a> Run<'n, 'a> {
                 min,
                 max,
             };
-            Ok(Case { params, tensors, misalign: 0 })
+            Ok(Case { params, tensors: tensors.into(), misalign: 0 })
         };
         let typed = |q: Quantized| quantized::Params {
             quantized: quantized::Quantized {
@@ -307,13 +307,13 @@ impl<'n, 'a> Run<'n, 'a> {
                 };
                 let mut image = tensor(0)?;
                 image.iter_mut().filter(|_| shape.input == Element::U8).for_each(|v| *v -= 128);
-                let case = Case { params, tensors: [image, constants.weights.clone(), Vec::new()], misalign: 0 };
+                let case = Case { params, tensors: [image, constants.weights.clone(), Vec::new()].into(), misalign: 0 };
                 return convolution(&case, layer.node.index, input);
             }
             Work::Add(clamp) => Box::new(Of::<Add>(pair(*clamp)?)),
             Work::Mul(clamp) => Box::new(Of::<Mul>(pair(*clamp)?)),
             Work::Pool { params, .. } => {
-                Box::new(Of::<Pool>(Case { params: *params, tensors: one(tensor(0)?), misalign: 0 }))
+                Box::new(Of::<Pool>(Case { params: *params, tensors: one(tensor(0)?).into(), misalign: 0 }))
             }
             Work::Rescale => {
                 let (from, to) = (at(0)?, result()?);
@@ -322,13 +322,13 @@ impl<'n, 'a> Run<'n, 'a> {
                 let (min, max) = (*to.element.range().start(), *to.element.range().end());
                 let params =
                     requantize::Params { len: x.len(), channels, bias: vec![0], zero_point: to.zero_point, min, max };
-                Box::new(Of::<Requantize>(Case { params, tensors: one(x), misalign: 0 }))
+                Box::new(Of::<Requantize>(Case { params, tensors: one(x).into(), misalign: 0 }))
             }
             Work::Quantize => {
-                Box::new(Of::<Quantize>(Case { params: typed(result()?), tensors: one(tensor(0)?), misalign: 0 }))
+                Box::new(Of::<Quantize>(Case { params: typed(result()?), tensors: one(tensor(0)?).into(), misalign: 0 }))
             }
             Work::Dequantize => {
-                Box::new(Of::<Dequantize>(Case { params: typed(at(0)?), tensors: one(tensor(0)?), misalign: 0 }))
+                Box::new(Of::<Dequantize>(Case { params: typed(at(0)?), tensors: one(tensor(0)?).into(), misalign: 0 }))
             }
             Work::Move(_) | Work::Read(_) | Work::Assign(_) | Work::Nothing => return Err("it moves values".to_owned()),
         };

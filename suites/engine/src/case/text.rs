@@ -3,6 +3,7 @@
 
 use crate::case::whole;
 use crate::erased::{Domain, Op, Params};
+use crate::operation::Operation;
 use crate::operation::arguments::{Arguments, take, take_size};
 use crate::operation::case::Case;
 use crate::operation::element::Element;
@@ -16,6 +17,11 @@ const SPELLED: usize = 64;
 /// Returns the case by argument, if the case is small enough to write out and the text parses to the same case.
 pub fn arguments(domain: &Domain, case: &Case<Params>) -> Option<ledger::Case> {
     written(domain, case, |_, _| None)
+}
+
+/// Returns [`arguments`] of a case with the types of an operation.
+pub fn arguments_of<O: Operation>(domain: &O::Domain, case: Case<O::Params>) -> Option<ledger::Case> {
+    arguments(&Domain::of::<O>(domain.clone()), &Case::of::<O>(case))
 }
 
 /// Returns the case by argument, regardless of its size. A tensor that is too large to write out is given by its text in `made`, and otherwise as a

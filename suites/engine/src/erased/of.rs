@@ -219,6 +219,12 @@ impl<O: Operation> Frames<Params> for FramesOf<O> {
 }
 
 impl Observed<Params> {
+    /// Wraps the evidence of an operation.
+    pub fn of<O: Operation>(seen: Observed<O::Params>) -> Self {
+        let Observed { case, outs, expected, differ, faulty, due } = seen;
+        Self { case: Case::of::<O>(case), outs, expected, differ, faulty, due }
+    }
+
     /// Returns the evidence with the operation's types.
     pub fn typed<O: Operation>(&self) -> Observed<O::Params> {
         let Self { case, outs, expected, differ, faulty, due } = self;

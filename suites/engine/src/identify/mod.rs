@@ -15,7 +15,6 @@ use crate::lane::Lane;
 use crate::operation::case::{Case, Spec};
 use crate::operation::expected::Expected;
 use crate::operation::offered;
-use crate::operation::scheme::NamedScheme;
 use crate::operation::selection::CaseSelection;
 use crate::plan::plans;
 use crate::run::answers::outs;
@@ -23,7 +22,6 @@ use anyhow::{Result, bail};
 use serde::Serialize;
 use tiebreak_common::budget::Effort;
 use tiebreak_common::parallel;
-use tiebreak_impls::operation::Operation as _;
 use tiebreak_impls::protocol::{Offer, Own};
 use tiebreak_reports::text;
 

@@ -2,11 +2,11 @@
 
 use crate::erased::{Params, Scheme};
 use crate::operation::case::Case;
-use crate::operation::expected::{Expected, differs};
-use crate::operation::fault::{Faulty, Seen, Sighting};
+use crate::operation::expected::Expected;
+use crate::operation::fault::{self, Faulty, Seen};
 
 /// Code of a kernel in a lane, with the contract for judging.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct LaneCode<'a> {
     /// Name of the kernel.
     pub kernel: &'static str,
@@ -15,14 +15,6 @@ pub struct LaneCode<'a> {
     /// Scheme of the contract.
     pub contract: &'a Scheme,
 }
-
-impl Clone for LaneCode<'_> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl Copy for LaneCode<'_> {}
 
 impl LaneCode<'_> {
     /// Returns and counts the known-fault class of each result that breaks the contract; empty without such results. `words` is the size of a result.
@@ -35,18 +27,7 @@ impl LaneCode<'_> {
         seen: &mut Seen,
     ) -> Faulty {
         let faults = (case.params.op().capabilities().compiled.at_fault)(self.kernel, self.lane, self.contract, case);
-        for fault in &faults {
-            seen.entry(fault.class).or_insert_with(|| Sighting::none(fault.reason));
-        }
-        let of = |(i, (out, expected)): (usize, (&[i32], &[Option<i32>]))| {
-            let wrong = differs(expected, out);
-            faults.iter().find(|fault| wrong && fault.gives(i, out)).map(|fault| fault.class)
-        };
-        let all: Faulty = outs.chunks(words).zip(expected.chunks(words)).enumerate().map(of).collect();
-        for class in all.iter().flatten() {
-            seen.get_mut(class).expect("entered above").results += 1;
-        }
-        if all.iter().all(Option::is_none) { Faulty::new() } else { all }
+        fault::faulty(&faults, expected, words, outs, seen)
     }
 
     /// Returns the known-fault classes for results not judged yet, without counting.

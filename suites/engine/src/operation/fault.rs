@@ -83,6 +83,22 @@ impl KnownFault {
     }
 }
 
+/// Returns and counts the known-fault class of each result that breaks the contract; empty without such results. `words` is the size of a result.
+pub fn faulty(faults: &[KnownFault], expected: &Expected, words: usize, outs: &[i32], seen: &mut Seen) -> Faulty {
+    for fault in faults {
+        seen.entry(fault.class).or_insert_with(|| Sighting::none(fault.reason));
+    }
+    let of = |(i, (out, expected)): (usize, (&[i32], &[Option<i32>]))| {
+        let wrong = differs(expected, out);
+        faults.iter().find(|fault| wrong && fault.gives(i, out)).map(|fault| fault.class)
+    };
+    let all: Faulty = outs.chunks(words).zip(expected.chunks(words)).enumerate().map(of).collect();
+    for class in all.iter().flatten() {
+        seen.get_mut(class).expect("entered above").results += 1;
+    }
+    if all.iter().all(Option::is_none) { Faulty::new() } else { all }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,7 +1,5 @@
 //! Parameters that the caller gave in place of the plan, and the part that a kernel's cases run.
 
-use crate::operation::case::Spec;
-use std::sync::Arc;
 use tiebreak_reports::ledger::Unit;
 
 /// Parameters that the caller gave, or that the plan counts.
@@ -34,8 +32,8 @@ impl ParameterCoverage {
 }
 
 /// Returns the parameters of cases, without consecutive repetitions; a plan has many cases with the same parameters.
-pub fn distinct<P: Clone + PartialEq>(specs: &[Arc<Spec<P>>]) -> Vec<&P> {
-    let mut out: Vec<&P> = specs.iter().map(|spec| &spec.params).collect();
+pub fn distinct<'a, P: PartialEq>(of_cases: &[&'a P]) -> Vec<&'a P> {
+    let mut out = of_cases.to_vec();
     out.dedup();
     out
 }

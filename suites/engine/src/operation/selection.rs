@@ -1,5 +1,6 @@
 //! Request of a caller: cases in place of the plan, and the schemes that differences are counted against.
 
+use crate::operation::case::Operands;
 use std::sync::Arc;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::quantized::Quantized;
@@ -26,7 +27,7 @@ pub struct Stage {
     /// Parameters, as a worker reads them.
     pub params: serde_json::Value,
     /// Input tensors.
-    pub tensors: [Vec<i32>; 3],
+    pub tensors: Operands,
     /// Place of the results in the layer.
     pub place: Block,
 }

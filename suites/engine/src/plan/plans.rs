@@ -51,7 +51,7 @@ fn of_stage(domain: &Domain, stage: &Stage) -> Option<Spec<Params>> {
         return None;
     }
     let params = domain.op().params(&stage.params).ok()?;
-    let case = Case { params, tensors: stage.tensors.clone().into(), misalign: 0 };
+    let case = Case { params, tensors: stage.tensors.clone(), misalign: 0 };
     let spec = Spec::given((domain.op().capabilities().options.on_types)(domain, case)).by("network");
     Some(Spec { block: Some(stage.place), ..spec })
 }

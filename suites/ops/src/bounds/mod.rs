@@ -219,13 +219,13 @@ fn first<O: Operation>(claim: &Claim, case: &Case<O::Params>, lane: &Lane) -> Re
     let kernel =
         tiebreak_engine::operation::find::<O>(claim.kernel).ok_or_else(|| Failure::refused("no such kernel"))?;
     let sizes = operation::sizes::<O>(&kernel.contract.domain, &case.params).map_err(JobError::from)?;
-    let outs = outs::<O>(&mut lane.lease(), claim.kernel, case, sizes.outputs)?;
+    let outs = outs(&mut lane.lease(), claim.kernel, &Case::of::<O>(case.clone()), sizes.outputs)?;
     outs.first().copied().ok_or(Failure::WrongLength { expected: sizes.outputs, got: 0 })
 }
 
 /// Returns the text of a case; empty for a case without a text.
 fn spelled<O: Operation>(kernel: &str, case: &Case<O::Params>) -> String {
     let kernel = tiebreak_engine::operation::find::<O>(kernel);
-    let arguments = kernel.and_then(|kernel| text::arguments::<O>(&kernel.contract.domain, case));
+    let arguments = kernel.and_then(|kernel| text::arguments_of::<O>(&kernel.contract.domain, case.clone()));
     arguments.map_or(String::new(), |arguments| words::case(&arguments))
 }

@@ -62,8 +62,8 @@ impl Operation for Conv2d {
         },
         options: Options {
             takes: &[Parameter::Model],
-            caller_coverage: |domain, selection, specs, _| {
-                (!selection.layers.is_empty()).then(|| plan::caller_coverage(domain, &selection.layers, specs))
+            caller_coverage: |domain, selection, run, _| {
+                (!selection.layers.is_empty()).then(|| plan::caller_coverage(domain, &selection.layers, run))
             },
             ..Options::NONE
         },

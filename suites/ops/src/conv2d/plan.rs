@@ -2,7 +2,6 @@
 //! channel count up to 80, combinations of conditions, layers of networks, and the layers of a caller's model. Larger shapes are in `large.rs`.
 
 use super::{Conv2d, conjunctions, large, networks};
-use std::sync::Arc;
 use tiebreak_common::Budget;
 use tiebreak_engine::operation::parameter_coverage::distinct;
 use tiebreak_engine::operation::{Fill, Layer, Operation, ParameterCoverage, Spec, by, in_turns, kernels};
@@ -147,8 +146,8 @@ fn moved(domain: &Domain, layer: &Params) -> Params {
 }
 
 /// Counts the caller's layers, and lists layers without a case.
-pub(super) fn caller_coverage(domain: &Domain, layers: &[Layer], specs: &[Arc<Spec<Params>>]) -> ParameterCoverage {
-    let run = distinct(specs);
+pub(super) fn caller_coverage(domain: &Domain, layers: &[Layer], run: &[&Params]) -> ParameterCoverage {
+    let run = distinct(run);
     let described = |at: usize, layer: &Layer| {
         let arguments = Conv2d::arguments(&layer.shape).into_iter().collect();
         (format!("layer {}, {}", at + 1, text::case(&arguments)), Conv2d::domain_text(domain))

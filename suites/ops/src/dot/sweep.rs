@@ -115,7 +115,7 @@ fn spelled(kernel: &Kernel, quadruple: u32) -> ledger::Case {
         (tensors[1][place], tensors[2][place]) = (a[i], b[i]);
     }
     let case = Case { params: Params { len: domain.results }, tensors: tensors.into(), misalign: 0 };
-    text::arguments::<Dot>(domain, &case).unwrap_or_default()
+    text::arguments_of::<Dot>(domain, case).unwrap_or_default()
 }
 
 /// Counts a differing result.

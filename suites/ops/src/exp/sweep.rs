@@ -103,5 +103,5 @@ impl Blocks for Inputs<'_> {
 /// Formats a case of one input for `--case`.
 fn spelled(kernel: &Kernel, x: i32) -> ledger::Case {
     let case = Case { params: USUAL, tensors: [vec![x], Vec::new(), Vec::new()].into(), misalign: 0 };
-    text::arguments::<Exp>(&kernel.contract.domain, &case).unwrap_or_default()
+    text::arguments_of::<Exp>(&kernel.contract.domain, case).unwrap_or_default()
 }

@@ -2,17 +2,15 @@
 
 use super::Comparison;
 use super::sheet::{Line as Step, Row, Sheet};
-use super::steps::Steps;
+use crate::presented::Presented;
 use anyhow::{Context, Result, anyhow, ensure};
 use serde_json::{Value as Json, json};
 use tiebreak_common::Effort;
+use tiebreak_engine::erased::{Kernel, Op, Params, Scheme, op};
 use tiebreak_engine::explain::cause;
 use tiebreak_engine::lane::Lane;
 use tiebreak_engine::offline::{EvaluatedLine, Line};
-use tiebreak_engine::operation::{
-    self, Case, CaseSelection, Element, Expected, Kernel, Observed, Operation, Spec, changes_in, contract, differs,
-    find, kernels, label, mutants,
-};
+use tiebreak_engine::operation::{Case, CaseSelection, Element, Expected, Observed, Spec, differs};
 use tiebreak_engine::plan::plans;
 use tiebreak_engine::run::answers::outs;
 use tiebreak_oracle::Rational;
@@ -34,12 +32,12 @@ pub struct Wanted {
 }
 
 /// Parses the case in the domain of the first scheme, or of the first kernel if no scheme is named. A case without scheme and kernel is an error.
-pub fn evaluated_line<O: Operation>(wanted: &Wanted) -> Result<EvaluatedLine<O>> {
+pub fn evaluated_line(op: Op, wanted: &Wanted) -> Result<EvaluatedLine> {
     let scheme = wanted.schemes.first().cloned();
     let kernel = if scheme.is_none() { wanted.kernels.first().cloned() } else { None };
     ensure!(scheme.is_some() || kernel.is_some(), "name a scheme with --scheme, or a kernel with --kernel");
     let line = Line {
-        op: O::OP.to_owned(),
+        op: op.name().to_owned(),
         scheme,
         kernel,
         ty: wanted.ty.clone(),
@@ -47,7 +45,7 @@ pub fn evaluated_line<O: Operation>(wanted: &Wanted) -> Result<EvaluatedLine<O>>
         expected: None,
         id: None,
     };
-    EvaluatedLine::<O>::of(&line).map_err(|error| anyhow!("--case: {error}"))
+    EvaluatedLine::of(op, &line).map_err(|error| anyhow!("--case: {error}"))
 }
 
 /// Scheme or kernel, with its results.
@@ -70,48 +68,51 @@ pub struct OwnKernels<'a> {
     pub names: &'a [String],
 }
 
+/// Steps of a scheme for a result of a case, if the operation has steps.
+pub type StepsOf<'a> = dyn Fn(&Scheme, &Case<Params>, usize) -> Option<Vec<Step>> + 'a;
+
 /// Explains every scheme and kernel on one result: the result that the case selects with `at`, otherwise the first result on which two parties
 /// differ. `steps` gives the steps of a scheme for that result.
-pub fn explain<O: Operation>(
+pub fn explain(
+    op: Op,
     wanted: &Wanted,
     own: Option<OwnKernels<'_>>,
-    steps: Steps<O>,
+    steps: &StepsOf<'_>,
 ) -> Result<(Vec<(&'static str, Json)>, Sheet)> {
     let evaluated_line = match own.filter(|_| wanted.ty.is_none()) {
-        Some(own) => in_own_domain::<O>(wanted, own)?,
-        None => evaluated_line::<O>(wanted)?,
+        Some(own) => in_own_domain(op, wanted, own)?,
+        None => evaluated_line(op, wanted)?,
     };
-    let element = operation::result_element::<O>(&evaluated_line.domain, &evaluated_line.case.params);
+    let element = evaluated_line.domain.result_element(&evaluated_line.case.params);
     let words = element.words();
     let mut parties = vec![Party {
-        name: text::scheme(&label::<O>(&evaluated_line.scheme)).to_owned(),
+        name: text::scheme(&evaluated_line.scheme.label()).to_owned(),
         results: evaluated_line.expected.clone(),
         steps_of: None,
         scheme: Some(evaluated_line.scheme.clone()),
         cause: None,
     }];
     for name in wanted.schemes.iter().skip(1) {
-        let scheme = tiebreak_engine::operation::scheme_named::<O>(name)?;
-        let results = O::expected(&scheme, &evaluated_line.case).map_err(|error| anyhow!("{name}: {error}"))?;
-        let name = text::scheme(&label::<O>(&scheme)).to_owned();
+        let scheme = op.scheme(name)?;
+        let results = scheme.expected(&evaluated_line.case).map_err(|error| anyhow!("{name}: {error}"))?;
+        let name = text::scheme(&scheme.label()).to_owned();
         parties.push(Party { name, results, steps_of: None, scheme: Some(scheme), cause: None });
     }
     let host = Lane::host();
     for name in &wanted.kernels {
-        parties.push(kernel::<O>(name, &evaluated_line, &host, 0)?);
+        parties.push(kernel(name, &evaluated_line, &host, 0)?);
     }
     if let Some(own) = own {
-        parties.extend(of_caller::<O>(own, &evaluated_line)?);
+        parties.extend(of_caller(own, &evaluated_line)?);
     }
-    let differing = |other: &Party<O::Scheme>| {
+    let differing = |other: &Party<Scheme>| {
         let all = evaluated_line.expected.chunks(words).zip(other.results.chunks(words));
         all.clone().position(|(right, other)| right != other)
     };
     let at = evaluated_line.at.or_else(|| parties.iter().find_map(differing)).unwrap_or(0);
     ensure!(at * words < evaluated_line.expected.len(), "the case has no result");
-    let exact =
-        O::rational(&evaluated_line.scheme, &evaluated_line.case).and_then(|all| all.into_iter().nth(at).flatten());
-    let one = |party: &Party<O::Scheme>| {
+    let exact = evaluated_line.scheme.rational(&evaluated_line.case).and_then(|all| all.into_iter().nth(at).flatten());
+    let one = |party: &Party<Scheme>| {
         let steps = party.scheme.as_ref().and_then(|scheme| steps(scheme, &evaluated_line.case, at));
         row(party, at, (&element, exact.as_ref()), steps)
     };
@@ -123,10 +124,20 @@ pub fn explain<O: Operation>(
     Ok((input, Sheet { exact, notes, rows, comparisons }))
 }
 
+/// Returns [`explain`] of an operation, with its steps.
+pub fn explain_of<O: Presented>(
+    wanted: &Wanted,
+    own: Option<OwnKernels<'_>>,
+) -> Result<(Vec<(&'static str, Json)>, Sheet)> {
+    let steps =
+        |scheme: &Scheme, case: &Case<Params>, at: usize| (O::STEPS)(scheme.typed::<O>(), &case.typed::<O>(), at);
+    explain(op::<O>(), wanted, own, &steps)
+}
+
 /// Parses the case in the domain of the first kernel of the caller's that takes the case.
-fn in_own_domain<O: Operation>(wanted: &Wanted, own: OwnKernels<'_>) -> Result<EvaluatedLine<O>> {
+fn in_own_domain(op: Op, wanted: &Wanted, own: OwnKernels<'_>) -> Result<EvaluatedLine> {
     let of_kernel = |name: &String| {
-        evaluated_line::<O>(&Wanted { schemes: Vec::new(), kernels: vec![name.clone()], ..wanted.clone() })
+        evaluated_line(op, &Wanted { schemes: Vec::new(), kernels: vec![name.clone()], ..wanted.clone() })
     };
     let (taken, refused): (Vec<_>, Vec<_>) = own.names.iter().map(of_kernel).partition(Result::is_ok);
     taken.into_iter().chain(refused).next().context("the lane offers no kernel")?
@@ -136,43 +147,37 @@ fn in_own_domain<O: Operation>(wanted: &Wanted, own: OwnKernels<'_>) -> Result<E
 const LEARNT: usize = 64;
 
 /// Runs the kernels of the caller's whose domain covers the case; an error if there are none.
-fn of_caller<O: Operation>(own: OwnKernels<'_>, evaluated_line: &EvaluatedLine<O>) -> Result<Vec<Party<O::Scheme>>> {
-    let covers = |name: &&String| {
-        find::<O>(name).is_some_and(|kernel| O::covers(&kernel.contract.domain, &evaluated_line.case.params))
-    };
+fn of_caller(own: OwnKernels<'_>, evaluated_line: &EvaluatedLine) -> Result<Vec<Party<Scheme>>> {
+    let op = evaluated_line.scheme.op();
+    let covers = |name: &&String| op.find(name).is_some_and(|kernel| kernel.covers(&evaluated_line.case.params));
     let mut covering: Vec<&String> = own.names.iter().filter(covers).collect();
     if covering.is_empty() {
         covering.extend(own.names.first());
     }
-    covering.into_iter().map(|name| kernel::<O>(name, evaluated_line, own.lane, LEARNT)).collect()
+    covering.into_iter().map(|name| kernel(name, evaluated_line, own.lane, LEARNT)).collect()
 }
 
 /// Runs a kernel, or a mutant, in a lane. `learnt` is the number of further cases that tell causes apart.
-fn kernel<O: Operation>(
-    name: &str,
-    evaluated_line: &EvaluatedLine<O>,
-    lane: &Lane,
-    learnt: usize,
-) -> Result<Party<O::Scheme>> {
-    let every = || kernels::<O>().iter().map(|k| k.name).chain(mutants::<O>().iter().map(|m| m.kernel.name));
-    let kernel: &Kernel<O> = find::<O>(name).ok_or_else(|| unknown("kernel", name, every()))?;
+fn kernel(name: &str, evaluated_line: &EvaluatedLine, lane: &Lane, learnt: usize) -> Result<Party<Scheme>> {
+    let op = evaluated_line.scheme.op();
+    let kernel: &Kernel = op.find(name).ok_or_else(|| unknown("kernel", name, op.every()))?;
     let domain = &kernel.contract.domain;
     ensure!(
-        O::covers(domain, &evaluated_line.case.params),
+        domain.covers(&evaluated_line.case.params),
         "kernel `{name}` promises nothing of these parameters: its domain is {}",
-        O::domain_text(domain)
+        domain.text()
     );
-    let own = contract::<O>(kernel)?;
-    let expected = O::expected(&own, &evaluated_line.case).map_err(|error| anyhow!("{name}: {error}"))?;
-    let results = outs::<O>(&mut lane.lease(), kernel.name, &evaluated_line.case, expected.len());
+    let own = kernel.scheme()?;
+    let expected = own.expected(&evaluated_line.case).map_err(|error| anyhow!("{name}: {error}"))?;
+    let results = outs(&mut lane.lease(), kernel.name, &evaluated_line.case, expected.len());
     let results = results.map_err(|failure| anyhow!("{failure}")).with_context(|| format!("kernel `{name}`"))?;
-    let promised = text::scheme(&label::<O>(&own)).to_owned();
+    let promised = text::scheme(&own.label()).to_owned();
     let (steps_of, cause) = match differs(&expected, &results) {
         false => (format!("gives what it promises here, {promised}"), None),
         true => {
-            let seen = observed::<O>(&evaluated_line.case, &expected, &results);
-            let others = others::<O>(kernel, &own, lane, learnt);
-            let causes = changes_in::<O>(0, &own, &own, domain, false);
+            let seen = observed(&evaluated_line.case, &expected, &results);
+            let others = others(kernel, &own, lane, learnt);
+            let causes = own.causes(0, &own, domain, false);
             let found = cause::explain_beside(&causes, &[&seen], &others.iter().collect::<Vec<_>>());
             let found = (found.class, found.because);
             (format!("breaks its promise here, {promised}"), Some(found))
@@ -188,7 +193,7 @@ fn kernel<O: Operation>(
 }
 
 /// Returns a case with the results of a kernel, and the number of differing words.
-fn observed<O: Operation>(case: &Case<O::Params>, expected: &Expected, results: &[i32]) -> Observed<O::Params> {
+fn observed(case: &Case<Params>, expected: &Expected, results: &[i32]) -> Observed<Params> {
     let wrong = |(right, got): (&Option<i32>, &i32)| right.is_some_and(|right| right != *got);
     let differ = expected.iter().zip(results).filter(|(right, got)| wrong((right, got))).count();
     let (outs, expected) = (results.to_vec(), expected.clone());
@@ -196,18 +201,18 @@ fn observed<O: Operation>(case: &Case<O::Params>, expected: &Expected, results: 
 }
 
 /// Runs the first cases of the kernel's quick plan. Cases that the kernel refuses are left out.
-fn others<O: Operation>(kernel: &Kernel<O>, own: &O::Scheme, lane: &Lane, number: usize) -> Vec<Observed<O::Params>> {
+fn others(kernel: &Kernel, own: &Scheme, lane: &Lane, number: usize) -> Vec<Observed<Params>> {
     if number == 0 {
         return Vec::new();
     }
     let domain = &kernel.contract.domain;
-    let plan = plans::whole::<O>(domain, &CaseSelection::default(), &Effort::Quick.budget(), 1);
-    let covered = plan.into_iter().filter(|spec| O::covers(domain, &spec.params)).take(number);
-    let run = |spec: Spec<O::Params>| {
-        let case = spec.case::<O>(domain, 1)?;
-        let expected = O::expected(own, &case).ok()?;
-        let results = outs::<O>(&mut lane.lease(), kernel.name, &case, expected.len()).ok()?;
-        Some(observed::<O>(&case, &expected, &results))
+    let plan = plans::whole(domain, &CaseSelection::default(), &Effort::Quick.budget(), 1);
+    let covered = plan.into_iter().filter(|spec| domain.covers(&spec.params)).take(number);
+    let run = |spec: Spec<Params>| {
+        let case = spec.case(domain, 1)?;
+        let expected = own.expected(&case).ok()?;
+        let results = outs(&mut lane.lease(), kernel.name, &case, expected.len()).ok()?;
+        Some(observed(&case, &expected, &results))
     };
     covered.filter_map(run).collect()
 }

@@ -6,10 +6,11 @@ use crate::fpm::promised::{Promised, ShiftDirection};
 use crate::fpm::{FixedPointMultiply, case};
 use tiebreak_common::accumulators::accumulators;
 use tiebreak_common::{Budget, Class, Effort};
+use tiebreak_engine::erased::{AnyCase, Change, Params, op};
 use tiebreak_engine::explain::cause as explain;
 use tiebreak_engine::lane::FORM;
-use tiebreak_engine::operation::{Case, Expected, Observed};
-use tiebreak_engine::run::subject::expected_masked;
+use tiebreak_engine::operation::{Case, Expected, Observed, Operation};
+use tiebreak_engine::run::subject::mask_undefined;
 use tiebreak_impls::contract::Domain;
 use tiebreak_impls::fpm::{Batch, Channel, Kernel};
 
@@ -30,7 +31,8 @@ pub struct Ran {
 impl Ran {
     /// Returns the expected values of the outputs that count.
     fn expected(&self, against: &Against<'_>) -> Option<Expected> {
-        let mut expected = expected_masked::<FixedPointMultiply>(against.contract, against.scheme, &self.case).ok()?;
+        let of = |scheme| FixedPointMultiply::expected(scheme, &self.case).ok();
+        let mut expected = mask_undefined(op::<FixedPointMultiply>(), &of(against.contract)?, of(against.scheme)?);
         expected[self.counted..].fill(None);
         Some(expected)
     }
@@ -111,7 +113,7 @@ impl Against<'_> {
             let pairs = expected.iter().zip(outs);
             let differ = pairs.filter(|(expected, out)| expected.is_some_and(|expected| expected != **out)).count();
             Some(Observed {
-                case: case.clone(),
+                case: AnyCase::of::<FixedPointMultiply>(case.clone()),
                 outs: outs.clone(),
                 expected,
                 differ,
@@ -119,12 +121,13 @@ impl Against<'_> {
                 due: Vec::new(),
             })
         };
-        let observed: Vec<Observed<Batch>> = ran.filter_map(observed).collect();
+        let observed: Vec<Observed<Params>> = ran.filter_map(observed).collect();
         if observed.iter().all(|seen| seen.differ == 0) {
             return None;
         }
         let Self { contract, scheme, domain, group, kept } = *self;
         let causes = changes_in(group, contract, scheme, domain, kept);
+        let causes: Vec<_> = causes.into_iter().map(Change::of_typed::<FixedPointMultiply>).collect();
         let found = explain::explain(&causes, &observed.iter().collect::<Vec<_>>());
         let hypothesis = found.cause.and_then(|at| possible(group, contract, scheme, kept).into_iter().nth(at));
         Some(Found { class: found.class, because: found.because, hypothesis })

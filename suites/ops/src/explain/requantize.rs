@@ -6,6 +6,7 @@ use crate::requantize::{Promised, Requantize, multiply, parameters};
 use anyhow::{Result, anyhow, bail};
 use tiebreak_common::accumulators::accumulators;
 use tiebreak_common::{Class, Effort};
+use tiebreak_engine::erased::{AnyCase, Change};
 use tiebreak_engine::explain::cause;
 use tiebreak_engine::lane::Lane;
 use tiebreak_engine::operation::{Case, Observed, Operation, changes_in, contract, differs, find, kernels, mutants};
@@ -80,7 +81,8 @@ fn run(acc: i32, p: &Parameters, explained: &mut Explained, kernel: &Kernel) -> 
         let found = (seen.differ > 0).then(|| {
             let plain = Promised::plain(promised);
             let causes = changes_in::<Requantize>(0, &plain, &plain, &kernel.contract.domain, false);
-            cause::explain(&causes, &[*seen])
+            let causes: Vec<_> = causes.into_iter().map(Change::of_typed::<Requantize>).collect();
+            cause::explain(&causes, &[&Observed::of::<Requantize>((*seen).clone())])
         });
         explained.parties.push(Party {
             name: format!("{}{place}", kernel.name),
@@ -126,7 +128,7 @@ fn ran(p: &Parameters, channel: Channel, acc: Vec<i32>, kernel: &Kernel) -> Resu
     }
     let case = Case { params, tensors: [acc, Vec::new(), Vec::new()].into(), misalign: 0 };
     let expected = Requantize::expected(&contract::<Requantize>(kernel)?, &case)?;
-    let given = outs::<Requantize>(&mut Lane::host().lease(), kernel.name, &case, expected.len());
+    let given = outs(&mut Lane::host().lease(), kernel.name, &AnyCase::of::<Requantize>(case.clone()), expected.len());
     let outs = given.map_err(|failure| anyhow!("kernel `{}`: {failure}", kernel.name))?;
     let wrong = expected.iter().zip(&outs).filter(|(right, got)| right.is_some_and(|right| right != **got));
     Ok(Observed { differ: wrong.count(), case, outs, expected, faulty: Vec::new(), due: Vec::new() })

@@ -15,7 +15,6 @@ use crate::pairs::{self, Lists};
 use crate::{listing, types};
 use promised::{Promised, ShiftDirection};
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use tiebreak_common::{Budget, Class};
 use tiebreak_engine::operation::{
     Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Control, Counted, Deviations, Expected,
@@ -198,10 +197,10 @@ impl FixedPointMultiply {
     fn caller_coverage(
         domain: &Domain,
         selection: &CaseSelection,
-        specs: &[Arc<Spec<Batch>>],
+        run: &[&Batch],
         (budget, seed): (&Budget, u64),
     ) -> Option<ParameterCoverage> {
-        let run: BTreeSet<(Channel, u32)> = specs.iter().flat_map(|spec| Self::pairs(&spec.params)).collect();
+        let run: BTreeSet<(Channel, u32)> = run.iter().flat_map(|params| Self::pairs(params)).collect();
         let planned = plan::pairs(selection, budget, seed);
         let outside = || planned.iter().filter(|pair| !run.contains(pair));
         let described = |(c, q): &(Channel, u32)| {

@@ -2,7 +2,6 @@
 //! groups are several products; only the convolutions run them.
 
 use super::Matmul;
-use std::sync::Arc;
 use tiebreak_engine::operation::parameter_coverage::distinct;
 use tiebreak_engine::operation::{Fill, Layer, Operation, ParameterCoverage, Spec};
 use tiebreak_impls::element::Element;
@@ -52,8 +51,8 @@ pub(crate) fn fills(domain: &Domain, layer: &Layer) -> Vec<[Fill; 2]> {
 }
 
 /// Counts the layers that are products, and lists products without a case.
-pub(super) fn caller_coverage(domain: &Domain, layers: &[Layer], specs: &[Arc<Spec<Params>>]) -> ParameterCoverage {
-    let run = distinct(specs);
+pub(super) fn caller_coverage(domain: &Domain, layers: &[Layer], run: &[&Params]) -> ParameterCoverage {
+    let run = distinct(run);
     let products: Vec<(usize, Params)> = layers
         .iter()
         .enumerate()

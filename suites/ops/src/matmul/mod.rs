@@ -44,8 +44,8 @@ impl Operation for Matmul {
         options: Options {
             takes: &[Parameter::Model],
             takes_layer: layers::is_product,
-            caller_coverage: |domain, selection, specs, _| {
-                (!selection.layers.is_empty()).then(|| layers::caller_coverage(domain, &selection.layers, specs))
+            caller_coverage: |domain, selection, run, _| {
+                (!selection.layers.is_empty()).then(|| layers::caller_coverage(domain, &selection.layers, run))
             },
             ..Options::NONE
         },

@@ -77,7 +77,11 @@ fn results(scheme: &Scheme, case: &Case<Params>, window: &Params) -> Option<Expe
             stride_w: 1,
             ..pooling(p)
         };
-        out.extend(Pool::at(scheme, &Case { tensors: [image, Vec::new(), Vec::new()].into(), ..case.clone() }, &alone)?);
+        out.extend(Pool::at(
+            scheme,
+            &Case { tensors: [image, Vec::new(), Vec::new()].into(), ..case.clone() },
+            &alone,
+        )?);
     }
     Some(out)
 }

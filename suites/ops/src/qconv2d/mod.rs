@@ -17,7 +17,6 @@ use crate::pairs::{self, Lists};
 use crate::requantize::of_clamp;
 use crate::types;
 use std::ops::RangeInclusive;
-use std::sync::Arc;
 use tiebreak_common::Budget;
 use tiebreak_engine::operation::{
     Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Counted, Deviations, Expected, Field,
@@ -258,13 +257,13 @@ impl Qconv2d {
     fn caller_coverage(
         domain: &Domain,
         selection: &CaseSelection,
-        specs: &[Arc<Spec<Params>>],
+        run: &[&Params],
         _: (&Budget, u64),
     ) -> Option<ParameterCoverage> {
         let layers: Vec<&Layer> = selection.layers.iter().filter(|layer| layer.output.is_some()).collect();
         let runs = |layer: &&Layer| {
             let case = plan::of_layer(domain, layer);
-            case.is_some_and(|params| specs.iter().any(|spec| spec.params == params))
+            case.is_some_and(|params| run.contains(&&params))
         };
         let described = |at: usize, _: &&Layer| (format!("layer {}", at + 1), Self::domain_text(domain));
         (!layers.is_empty()).then(|| ParameterCoverage::of(Unit::Layer, &layers, runs, described))

@@ -11,12 +11,11 @@ mod random;
 mod ranks;
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use tiebreak_common::{Budget, Class};
 use tiebreak_engine::operation::fault::KnownFault;
 use tiebreak_engine::operation::parameter_coverage::distinct;
 use tiebreak_engine::operation::{
-    Arguments, Case, CaseError, CaseSelection, Expected, Operation, ParameterCoverage, Spec, Unposable, arguments,
+    Arguments, Case, CaseError, CaseSelection, Expected, Operation, ParameterCoverage, Unposable, arguments,
     scheme_named,
 };
 use tiebreak_impls::quantize::Domain;
@@ -142,10 +141,10 @@ pub fn is_subnormal(format: Format, pattern: u64) -> bool {
 pub fn caller_coverage(
     domain: &Domain,
     selection: &CaseSelection,
-    specs: &[Arc<Spec<Params>>],
+    run: &[&Params],
     _: (&Budget, u64),
 ) -> Option<ParameterCoverage> {
-    let run: BTreeSet<String> = distinct(specs).into_iter().map(|params| type_text(&params.quantized)).collect();
+    let run: BTreeSet<String> = distinct(run).into_iter().map(|params| type_text(&params.quantized)).collect();
     let described = |_, ty: &Quantized| {
         let reason = quantizations(ty).map_or_else(|error| error.to_string(), |_| domain_text(domain));
         (format!("type={}", type_text(ty)), reason)

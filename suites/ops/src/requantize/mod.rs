@@ -15,7 +15,6 @@ pub mod targets;
 use crate::pairs::{self, Lists};
 use crate::types;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use tiebreak_common::Budget;
 use tiebreak_engine::operation::{
     Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Counted, Deviations, Expected, Field,
@@ -248,10 +247,10 @@ impl Requantize {
     fn caller_coverage(
         domain: &Domain,
         selection: &CaseSelection,
-        specs: &[Arc<Spec<Params>>],
+        run: &[&Params],
         _: (&Budget, u64),
     ) -> Option<ParameterCoverage> {
-        let run: BTreeSet<Channel> = specs.iter().flat_map(|spec| spec.params.channels.iter().copied()).collect();
+        let run: BTreeSet<Channel> = run.iter().flat_map(|params| params.channels.iter().copied()).collect();
         let described = |_, c: &Channel| (format!("m={} s={}", c.multiplier, c.shift), Self::domain_text(domain));
         let layers: Vec<&Params> = selection.layers.iter().filter_map(|layer| layer.output.as_ref()).collect();
         if !layers.is_empty() {

@@ -259,7 +259,7 @@ impl<'a> Plan<'a> {
     fn spelled(&self, x: i64) -> ledger::Case {
         let params = Params { len: self.alone, ..self.params.clone() };
         let case = Case { params, tensors: [vec![x as i32; self.alone], Vec::new(), Vec::new()].into(), misalign: 0 };
-        text::arguments::<Requantize>(&self.kernel.contract.domain, &case).unwrap_or_default()
+        text::arguments_of::<Requantize>(&self.kernel.contract.domain, case).unwrap_or_default()
     }
 }
 

@@ -10,6 +10,7 @@ mod presented;
 use crate::conv2d::{Conv2d, convolution};
 use crate::types;
 use tiebreak_common::Budget;
+use tiebreak_engine::erased::Domain as AnyDomain;
 use tiebreak_engine::operation::{
     Arguments, Case, CaseError, CaseSelection, Change, Expected, Fill, NamedScheme, Operation, Spec, Unposable, Wanted,
     arguments,
@@ -353,6 +354,7 @@ fn matrices(budget: &Budget) -> Vec<Params> {
 /// Returns the shapes of the cases of convolutions, in one group.
 fn convolutions(selection: &CaseSelection, budget: &Budget, seed: u64) -> Vec<Params> {
     let Some(kernel) = tiebreak_impls::conv2d::kernels().first() else { return Vec::new() };
-    let specs = plans::whole::<Conv2d>(&kernel.contract.domain, selection, budget, seed);
-    specs.into_iter().map(|spec| Params::Conv2d(Convolution { groups: 1, ..spec.params })).collect()
+    let domain = AnyDomain::of::<Conv2d>(kernel.contract.domain.clone());
+    let shapes = plans::whole(&domain, selection, budget, seed).into_iter().map(|spec| *spec.params.typed::<Conv2d>());
+    shapes.map(|shape| Params::Conv2d(Convolution { groups: 1, ..shape })).collect()
 }

@@ -2,7 +2,7 @@
 
 use super::show::{Shown, show};
 use crate::cli::Listing;
-use crate::explain::case::{Wanted, explain};
+use crate::explain::case::{Wanted, explain_of};
 use crate::presented::Presented;
 use anyhow::Result;
 
@@ -39,6 +39,6 @@ pub(super) fn run<O: Presented>(args: &Args) -> Result<()> {
     if args.own.is_given() {
         return args.own.explain::<O>(&wanted, args.format);
     }
-    let (input, sheet) = explain::<O>(&wanted, None, O::STEPS)?;
+    let (input, sheet) = explain_of::<O>(&wanted, None)?;
     show(&Shown { op: O::OP, input, sheet }, args.format)
 }

@@ -2,6 +2,7 @@
 
 use super::show::{Shown, show};
 use super::wanted;
+use crate::engine::erased::op;
 use crate::cli::{Listing, scheme};
 use crate::dequantize::Dequantize;
 use crate::explain::case::{Wanted, evaluated_line};
@@ -112,9 +113,9 @@ fn one(shared: &Shared) -> Result<(Quantized, Vec<String>)> {
 
 /// Returns the result that a case names: its type with a single scale, and the input words.
 fn of_case<O: Operation<Params = Params>>(wanted: &Wanted) -> Result<(Quantized, Vec<i32>)> {
-    let evaluated_line = evaluated_line::<O>(wanted)?;
-    let (at, params) = (evaluated_line.at.unwrap_or(0), &evaluated_line.case.params);
-    let element = operation::element::<O>(&evaluated_line.domain, params, 0);
+    let evaluated_line = evaluated_line(op::<O>(), wanted)?;
+    let (at, params) = (evaluated_line.at.unwrap_or(0), evaluated_line.case.params.typed::<O>());
+    let element = evaluated_line.domain.element(&evaluated_line.case.params, 0);
     let words = evaluated_line.case.tensors[0].chunks(element.words()).nth(at).context("--case: it has no input")?;
     let scale = *places::scales(params).get(at).context("--case: the result has no scale")?;
     let q = &params.quantized;

@@ -2,6 +2,7 @@
 
 use super::show::{Shown, show};
 use super::wanted;
+use crate::engine::erased::op;
 use crate::cli::{Listing, int32, scheme};
 use crate::explain::case::{Wanted, evaluated_line};
 use crate::explain::fpm::{Input, explain, find};
@@ -49,9 +50,9 @@ fn kernel(name: &str) -> Result<&'static Kernel, String> {
 
 /// Returns the input of the result that a case names.
 fn of_case(wanted: &Wanted) -> Result<Input> {
-    let evaluated_line = evaluated_line::<FixedPointMultiply>(wanted)?;
+    let evaluated_line = evaluated_line(op::<FixedPointMultiply>(), wanted)?;
     let at = evaluated_line.at.unwrap_or(0);
-    let Params { q, channels } = &evaluated_line.case.params.params;
+    let Params { q, channels } = &evaluated_line.case.params.typed::<FixedPointMultiply>().params;
     let x = evaluated_line.case.tensors[0].get(at).context("--case: it has no accumulator; write x=1000")?;
     Ok(Input { x: *x, channel: channels[at % channels.len()], q: *q })
 }

@@ -2,7 +2,7 @@
 
 use super::show::{Shown, show};
 use crate::cli::{Listing, library, worker};
-use crate::explain::case::{OwnKernels, Wanted, explain};
+use crate::explain::case::{OwnKernels, Wanted, explain_of};
 use crate::lane::Lane;
 use crate::lane::config::Lanes;
 use crate::presented::Presented;
@@ -46,7 +46,7 @@ impl Args {
             op.adopt(offer).with_context(|| place.clone())?;
         }
         let names: Vec<String> = offers.iter().map(|offer| offer.kernel.clone()).collect();
-        let (input, sheet) = explain::<O>(wanted, Some(OwnKernels { lane: &lane, names: &names }), O::STEPS)?;
+        let (input, sheet) = explain_of::<O>(wanted, Some(OwnKernels { lane: &lane, names: &names }))?;
         show(&Shown { op: O::OP, input, sheet }, format)
     }
 }

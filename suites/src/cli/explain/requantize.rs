@@ -2,6 +2,7 @@
 
 use super::show::{Shown, show};
 use super::wanted;
+use crate::engine::erased::op;
 use crate::cli::{Listing, int32, interval, scheme};
 use crate::explain::case::{Wanted, evaluated_line};
 use crate::explain::requantize::{explain, kernel};
@@ -58,8 +59,8 @@ fn known(name: &str) -> Result<&'static Kernel, String> {
 
 /// Returns the accumulator of the result that a case names, with the parameters of its channel.
 fn of_case(wanted: &Wanted) -> Result<(i32, Parameters)> {
-    let evaluated_line = evaluated_line::<Requantize>(wanted)?;
-    let (at, p) = (evaluated_line.at.unwrap_or(0), &evaluated_line.case.params);
+    let evaluated_line = evaluated_line(op::<Requantize>(), wanted)?;
+    let (at, p) = (evaluated_line.at.unwrap_or(0), evaluated_line.case.params.typed::<Requantize>());
     let acc = evaluated_line.case.tensors[0].get(at).context("--case: it has no accumulator; write x=1000")?;
     let channel = p.channels[at % p.channels.len()];
     let parameters = Parameters {

@@ -10,7 +10,6 @@ use counted::{Side, Step, judge};
 use std::collections::BTreeMap;
 use tiebreak_common::Class;
 use tiebreak_engine::case::text;
-use tiebreak_engine::judge::lane_code::LaneCode;
 use tiebreak_engine::lane::Lane;
 use tiebreak_engine::lane::runner::Runner;
 use tiebreak_engine::operation::element::{bits, float};
@@ -181,9 +180,8 @@ impl<'a> Plan<'a> {
         }
         let (case, expected) = self.posed(differing.iter().map(|i| (at + *i as i64, exact[*i])));
         let given: Vec<i32> = differing.iter().flat_map(|i| &outs[i * words..(i + 1) * words]).copied().collect();
-        let made =
-            LaneCode::<Dequantize> { kernel: self.kernel.name, lane: &self.lane.name, contract: self.contract() };
-        let faulty: Faulty = made.faulty(&case, &expected, words, &given, faults);
+        let known = Dequantize::at_fault(self.kernel.name, &self.lane.name, self.contract(), &case);
+        let faulty: Faulty = fault::faulty(&known, &expected, words, &given, faults);
         differing.iter().zip(faulty).filter_map(|(i, class)| Some((*i, class?))).collect()
     }
 
@@ -258,7 +256,7 @@ impl<'a> Plan<'a> {
     fn spelled(&self, stored: i64) -> ledger::Case {
         let tensors = [vec![stored as i32], Vec::new(), Vec::new()];
         let case = Case { params: self.params(1), tensors: tensors.into(), misalign: 0 };
-        text::arguments::<Dequantize>(&self.kernel.contract.domain, &case).unwrap_or_default()
+        text::arguments_of::<Dequantize>(&self.kernel.contract.domain, case).unwrap_or_default()
     }
 }
 

@@ -4,6 +4,7 @@ use crate::fpm::promised::Promised;
 use crate::fpm::{FixedPointMultiply, Q31, case};
 use std::ops::Range;
 use tiebreak_engine::count::{Count, FAR};
+use tiebreak_engine::erased::{AnyCase, op};
 use tiebreak_engine::lane::{Failure, Lane};
 use tiebreak_engine::operation::{Expected, Operation};
 use tiebreak_engine::run::answers::outs;
@@ -47,10 +48,11 @@ impl Judged {
         xs: Range<i64>,
     ) -> Result<[Self; 2], Failure> {
         let case = case(Q31, vec![channel], xs.map(|x| x as i32).collect());
-        let outs = outs::<FixedPointMultiply>(&mut lane.lease(), kernel.name, &case, case.params.len)?;
+        let outs =
+            outs(&mut lane.lease(), kernel.name, &AnyCase::of::<FixedPointMultiply>(case.clone()), case.params.len)?;
         let expected = |scheme: &Promised| FixedPointMultiply::expected(scheme, &case).expect("every case has values");
         let contract = expected(contract);
-        let reference = mask_undefined::<FixedPointMultiply>(&contract, expected(reference));
+        let reference = mask_undefined(op::<FixedPointMultiply>(), &contract, expected(reference));
         Ok([&contract, &reference].map(|expected| Self::of(&case.tensors[0], &outs, expected)))
     }
 

@@ -7,6 +7,7 @@ use crate::fpm::{FixedPointMultiply, Q31, case, parameters, simpler};
 use std::collections::BTreeSet;
 use tiebreak_common::Class;
 use tiebreak_common::parameters::SWEPT;
+use tiebreak_engine::erased::{AnyCase, Change};
 use tiebreak_engine::explain::cause::{Explanation, explain};
 use tiebreak_engine::lane::runner::Runner;
 use tiebreak_engine::operation::fault::{Seen as Faults, Sighting};
@@ -117,7 +118,11 @@ impl Plan<'_> {
         let mut all = seen.to_vec();
         all.resize(seen.len().next_multiple_of(64), seen[0]);
         let observed = Observed {
-            case: case(Q31, vec![self.channel], all.iter().map(|seen| seen.x).collect()),
+            case: AnyCase::of::<FixedPointMultiply>(case(
+                Q31,
+                vec![self.channel],
+                all.iter().map(|seen| seen.x).collect(),
+            )),
             outs: all.iter().map(|seen| seen.got).collect(),
             expected: all.iter().map(|seen| i32::try_from(seen.expected).ok()).collect(),
             differ: all.iter().filter(|seen| i64::from(seen.got) != seen.expected).count(),
@@ -125,6 +130,7 @@ impl Plan<'_> {
             due: Vec::new(),
         };
         let causes = changes_in(group, &self.promised, scheme, &self.kernel.contract.domain, kept);
+        let causes: Vec<_> = causes.into_iter().map(Change::of_typed::<FixedPointMultiply>).collect();
         let found = explain(&causes, &[&observed]);
         let hypotheses = possible(group, &self.promised, scheme, kept);
         let p = parameters(self.channel, Q31);

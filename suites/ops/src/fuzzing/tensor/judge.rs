@@ -2,6 +2,7 @@
 
 use super::report::{report, unseen};
 use super::{Fuzzed, Kernel};
+use tiebreak_engine::erased::{Kernel as AnyKernel, Scheme};
 use tiebreak_engine::operation::{Case, Expected, Observed, Operation, contract, job};
 use tiebreak_impls::execute::execute;
 use tiebreak_impls::kernel::Native;
@@ -23,7 +24,7 @@ pub(super) fn forms<O: Operation>(kernel: &Kernel<O>) -> &'static [Form] {
 
 /// Runs a case that the kernel's domain covers, in buffers that show stray accesses; an error describes the difference.
 pub fn hold<O: Fuzzed>(kernel: &'static Kernel<O>, case: &Case<O::Params>) -> Result<(), String> {
-    let fails = |reason: String| unseen::<O>(kernel, case, &reason);
+    let fails = |reason: String| unseen(&AnyKernel::of::<O>(kernel), &Case::of::<O>(case.clone()), &reason);
     let contract = contract::<O>(kernel).map_err(|e| fails(e.to_string()))?;
     let expected = O::expected(&contract, case).map_err(|e| fails(e.to_string()))?;
     let (job, payload) = (job::<O>(kernel.name, &case.params), case.payload());
@@ -37,8 +38,9 @@ pub fn hold<O: Fuzzed>(kernel: &'static Kernel<O>, case: &Case<O::Params>) -> Re
         frame::run(&payload, &mut outs, case.misalign, call).map_err(|e| fails(e.to_string()))?;
         let differ = different(&expected, &outs);
         if differ > 0 {
-            let seen = Observed { case: case.clone(), outs, expected, differ, faulty: Vec::new(), due: Vec::new() };
-            return Err(report::<O>(kernel, &contract, seen));
+            let case = Case::of::<O>(case.clone());
+            let seen = Observed { case, outs, expected, differ, faulty: Vec::new(), due: Vec::new() };
+            return Err(report(&AnyKernel::of::<O>(kernel), &Scheme::of::<O>(contract), seen, O::explained));
         }
     }
     Ok(())

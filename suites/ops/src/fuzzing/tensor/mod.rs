@@ -7,6 +7,7 @@ mod report;
 
 use super::numbers::Numbers;
 use tiebreak_engine::case::text::{Draft, complete};
+use tiebreak_engine::erased::Domain;
 use tiebreak_engine::operation::{self, Case, Operation};
 use tiebreak_impls::kernel;
 use tiebreak_oracle::names::{UnknownName, unknown};
@@ -86,9 +87,10 @@ pub fn read<O: Fuzzed>(among: &[&'static Kernel<O>], bytes: &[u8]) -> Option<Fuz
 
 /// Parses a case; `None` if the kernel does not accept it, or if it is too large.
 fn case_of<O: Operation>(kernel: &'static Kernel<O>, text: &str) -> Option<Case<O::Params>> {
-    let (draft, domain) = (Draft::<O>::read(text).ok()?, &kernel.contract.domain);
-    draft.work(domain).filter(|work| *work <= RUN)?;
-    draft.case(domain).ok()
+    let domain = Domain::of::<O>(kernel.contract.domain.clone());
+    let draft = Draft::read(domain.op(), text).ok()?;
+    draft.work(&domain).filter(|work| *work <= RUN)?;
+    Some(draft.case(&domain).ok()?.typed::<O>())
 }
 
 /// Makes a case from numbers; `None` if the domain does not cover it.
@@ -105,7 +107,11 @@ pub fn made<O: Fuzzed>(domain: &O::Domain, mut numbers: Numbers<'_>) -> Option<C
 /// Returns the text of an input, which reads as the same kernel and case. `None` if no kernel accepts the case, or if it is too large.
 pub fn line<O: Fuzzed>(bytes: &[u8]) -> Option<String> {
     let FuzzedCase { kernel, case } = read::<O>(&kernels::<O>(), bytes)?;
-    let case = words::case(&complete::<O>(&kernel.contract.domain, &case, &[const { None }; 3])?);
+    let case = words::case(&complete(
+        &Domain::of::<O>(kernel.contract.domain.clone()),
+        &Case::of::<O>(case),
+        &[const { None }; 3],
+    )?);
     case_of::<O>(kernel, &case).map(|_| format!("{} {case}", kernel.name))
 }
 

@@ -14,10 +14,9 @@ use pieces::{Piece, pieces};
 use std::collections::BTreeMap;
 use tiebreak_common::Class;
 use tiebreak_engine::case::text;
-use tiebreak_engine::judge::lane_code::LaneCode;
 use tiebreak_engine::lane::Lane;
 use tiebreak_engine::lane::runner::Runner;
-use tiebreak_engine::operation::fault::{self, Extent, Seen, Sighting};
+use tiebreak_engine::operation::fault::{self, Extent, Faulty, KnownFault, Seen, Sighting};
 use tiebreak_engine::operation::{
     Case, CaseSelection, Element, Operation, SweepOutcome, SweptSide, SweptWitness, Wanted, path,
 };
@@ -224,12 +223,13 @@ impl<'a> Plan<'a> {
         let at: Vec<usize> = (0..outs.len()).filter(|i| outs[*i] != value as i32).collect();
         let differing: Vec<i32> = at.iter().map(|i| outs[*i]).collect();
         let case = self.case(at.iter().map(|i| from + *i as u64), at.len());
-        let faulty = self.made().faulty(&case, &vec![Some(value as i32); at.len()], 1, &differing, faults);
+        let faulty = fault::faulty(&self.known(&case), &vec![Some(value as i32); at.len()], 1, &differing, faults);
         at.iter().zip(faulty).filter_map(|(i, class)| Some((*i, class?))).collect()
     }
 
-    fn made(&self) -> LaneCode<'_, Quantize> {
-        LaneCode { kernel: self.kernel.name, lane: &self.lane.name, contract: &self.contract }
+    /// Returns the known faults of the lane's code at a case.
+    fn known(&self, case: &Case<Params>) -> Vec<KnownFault> {
+        Quantize::at_fault(self.kernel.name, &self.lane.name, &self.contract, case)
     }
 
     fn case(&self, patterns: impl Iterator<Item = u64>, len: usize) -> Case<Params> {
@@ -245,7 +245,7 @@ impl<'a> Plan<'a> {
         }
         let case = self.case(0..patterns, patterns as usize);
         let Ok(expected) = Quantize::expected(&self.contract, &case) else { return };
-        for fault in Quantize::at_fault(self.kernel.name, &self.lane.name, &self.contract, &case) {
+        for fault in self.known(&case) {
             let because =
                 format!("of so many of all {patterns} patterns a value that it can give is not that of the contract");
             let extent = Extent { most: fault.extent(&expected, 1), each: fault.each, because };
@@ -275,11 +275,15 @@ impl<'a> Plan<'a> {
     /// Formats a case of one pattern for `--case`.
     fn spelled(&self, bits: u64) -> ledger::Case {
         let case = self.case([bits].into_iter(), 1);
-        text::arguments::<Quantize>(&self.kernel.contract.domain, &case).unwrap_or_default()
+        text::arguments_of::<Quantize>(&self.kernel.contract.domain, case).unwrap_or_default()
     }
 
     fn class_at(&self, bits: u64, got: i32, against: Against) -> Option<Class> {
-        let faulty = self.made().among(&self.case([bits].into_iter(), 1), 1, &[got]);
+        let case = self.case([bits].into_iter(), 1);
+        let expected = Quantize::expected(&self.contract, &case).ok().filter(|_| self.faulty);
+        let faulty = expected.map_or_else(Faulty::new, |expected| {
+            fault::faulty(&self.known(&case), &expected, 1, &[got], &mut Seen::new())
+        });
         if let Some(Some(class)) = faulty.first().filter(|_| against == Against::Reference) {
             return Some(*class);
         }
