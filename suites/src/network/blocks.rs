@@ -144,7 +144,7 @@ mod tests {
             };
             let whole = Case {
                 params,
-                tensors: [tensor(sizes.inputs[0], 37), tensor(sizes.inputs[1], 91), Vec::new()],
+                tensors: [tensor(sizes.inputs[0], 37), tensor(sizes.inputs[1], 91), Vec::new()].into(),
                 misalign: 0,
             };
             let expected = Qconv2d::expected(&scheme, &whole).expect("results");

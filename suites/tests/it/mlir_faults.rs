@@ -329,7 +329,7 @@ fn case_of(edge: &Edge) -> Case<Params> {
     } else {
         text::parse::<Dequantize>(&text, &kernel_of::<Dequantize>(edge.kernel).contract.domain)
     };
-    Case { tensors: [vec![edge.input], Vec::new(), Vec::new()], ..case.expect("a case") }
+    Case { tensors: [vec![edge.input], Vec::new(), Vec::new()].into(), ..case.expect("a case") }
 }
 
 /// Lanes of the edges, with modules of all their casts.

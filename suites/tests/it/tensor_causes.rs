@@ -82,7 +82,7 @@ fn one_wrong_result_is_no_layout() {
     let kernel = tiebreak_impls::matmul::find("arm-uadalp").expect("known");
     let scheme = promise::<Matmul>(kernel).expect("known");
     let params = tiebreak_impls::matmul::Params { m: 1, n: 1, k: 1, lhs_offset: 0, rhs_offset: 0 };
-    let case = Case { params, tensors: [vec![3], vec![5], Vec::new()], misalign: 0 };
+    let case = Case { params, tensors: [vec![3], vec![5], Vec::new()].into(), misalign: 0 };
     let expected = Matmul::expected(&scheme, &case).expect("in the domain");
     let observed = Observed { case, outs: vec![12345], expected, differ: 1, faulty: Vec::new(), due: Vec::new() };
     let causes = Matmul::changes(&scheme, &kernel.contract.domain);
@@ -263,7 +263,7 @@ fn the_nearest_cause_counts_what_it_predicts_and_did_not_occur() {
     let scheme = promise::<Matmul>(kernel).expect("known");
     let causes = Matmul::changes(&scheme, &kernel.contract.domain);
     let params = tiebreak_impls::matmul::Params { m: 4, n: 4, k: 3, lhs_offset: 5, rhs_offset: 0 };
-    let case = Case { params, tensors: [(1..=12).collect(), (1..=12).collect(), Vec::new()], misalign: 0 };
+    let case = Case { params, tensors: [(1..=12).collect(), (1..=12).collect(), Vec::new()].into(), misalign: 0 };
     let expected = Matmul::expected(&scheme, &case).expect("in the domain");
     let negated = Case { params: tiebreak_impls::matmul::Params { lhs_offset: -5, ..params }, ..case.clone() };
     let wrong = Matmul::expected(&scheme, &negated).expect("in the domain");

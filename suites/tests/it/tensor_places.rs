@@ -40,7 +40,7 @@ fn every_product(lane: &Lane) {
                 let (i, j, at) = (place / (n * k), place / k % n, place % k);
                 let params = matmul::Params { m, n, k, lhs_offset: 0, rhs_offset: 0 };
                 let tensors = [only(m * k, i * k + at, a), only(k * n, at * n + j, b), Vec::new()];
-                let case = Case { params, tensors, misalign: place % MISALIGNMENTS };
+                let case = Case { params, tensors: tensors.into(), misalign: place % MISALIGNMENTS };
                 let out = results::<Matmul>(&mut lease, kernel.name, &case, m * n);
                 assert_eq!(
                     out,
@@ -70,7 +70,7 @@ fn every_alignment(lane: &Lane) {
         };
         let params = matmul::Params { m: 7, n: 5, k: 19, lhs_offset: -3, rhs_offset: 1000 };
         let tensors = [values(&domain.lhs_values, 7 * 19), values(&domain.rhs_values, 19 * 5), Vec::new()];
-        let case = |misalign| Case { params, tensors: tensors.clone(), misalign };
+        let case = |misalign| Case { params, tensors: tensors.clone().into(), misalign };
         let first = results::<Matmul>(&mut lease, kernel.name, &case(0), 35);
         for misalign in 1..MISALIGNMENTS {
             let out = results::<Matmul>(&mut lease, kernel.name, &case(misalign), 35);
@@ -99,7 +99,7 @@ fn every_pixel(lane: &Lane) {
             let (place, c) = (pixel / 5, pixel % 5);
             for o in 0..6 {
                 let tensors = [only(pixels, pixel, a), only(weights, c * 6 + o, 1), Vec::new()];
-                let case = Case { params: shape, tensors, misalign: (pixel + o) % MISALIGNMENTS };
+                let case = Case { params: shape, tensors: tensors.into(), misalign: (pixel + o) % MISALIGNMENTS };
                 let out = results::<Conv2d>(&mut lease, kernel.name, &case, 12 * 6);
                 assert_eq!(out, only(12 * 6, place * 6 + o, a), "{} {}: {pixel} to {o}", kernel.name, lane.name);
             }
@@ -137,7 +137,7 @@ fn every_step(lane: &Lane) {
             for at in 0..steps {
                 for misalign in 0..MISALIGNMENTS {
                     let params = dot::Params { len: steps * each };
-                    let case = Case { params, tensors: batch(steps, at), misalign };
+                    let case = Case { params, tensors: batch(steps, at).into(), misalign };
                     let out = results::<Dot>(&mut lease, kernel.name, &case, steps * each);
                     let here = out[at * each..][..each].to_vec();
                     let first = alone.get_or_insert_with(|| here.clone());
@@ -176,7 +176,7 @@ fn every_accumulator(lane: &Lane) {
                 };
                 let mut xs = vec![-40; len];
                 xs[at] = 123;
-                let case = Case { params, tensors: [xs, Vec::new(), Vec::new()], misalign: (at + len) % MISALIGNMENTS };
+                let case = Case { params, tensors: [xs, Vec::new(), Vec::new()].into(), misalign: (at + len) % MISALIGNMENTS };
                 let out = results::<Requantize>(&mut lease, kernel.name, &case, len);
                 let first = *alone.get_or_insert(out[at]);
                 assert_eq!(out[at], first, "{} {}: {at} of {len}", kernel.name, lane.name);
@@ -212,7 +212,7 @@ fn every_move(lane: &Lane) {
         ];
         let (params, sizes) = all.iter().find_map(fits).expect("one of them");
         let tensors = [(1..=sizes.inputs[0] as i32).collect::<Vec<_>>(), Vec::new(), Vec::new()];
-        let case = |misalign| Case { params, tensors: tensors.clone(), misalign };
+        let case = |misalign| Case { params, tensors: tensors.clone().into(), misalign };
         let first = results::<Transform>(&mut lease, kernel.name, &case(0), sizes.outputs);
         for misalign in 1..MISALIGNMENTS {
             let out = results::<Transform>(&mut lease, kernel.name, &case(misalign), sizes.outputs);
