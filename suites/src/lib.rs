@@ -22,8 +22,9 @@ pub use tiebreak_ops::*;
 pub mod verify {
     pub use crate::engine::ledger::partial_run::{Heading, PartialRun};
     pub use crate::engine::ledger::section::{LedgerSection, Outcome};
+    pub use crate::engine::pipeline::Pipeline;
     pub use crate::engine::progress::progress;
-    pub use crate::engine::registry::{Registry, Verifies};
+    pub use crate::engine::registry::Registry;
     pub use crate::operation::{Command, Request};
     pub use tiebreak_ops::registry::{OPERATIONS, OPS, REGISTRY, Visitor, kernel_names, run, visit_tensors};
 }

@@ -4,8 +4,9 @@ use crate::lane::config::Lanes;
 use crate::lane::{Lane, NotRun, OpenError};
 use crate::ledger::place::finding;
 use crate::operation::request::Request;
+use crate::pipeline::Pipeline;
 use crate::progress::progress;
-use crate::registry::{Registry, Verifies};
+use crate::registry::Registry;
 use anyhow::Result;
 use tiebreak_common::class::Class;
 use tiebreak_common::{identity, parallel};
@@ -17,7 +18,7 @@ pub(crate) fn lane_names(request: &Request, registry: &Registry) -> Vec<String> 
         return request.lanes.clone();
     }
     let mut names = request.known_lanes.default_names();
-    if request.ops.iter().filter_map(|op| registry.find(op)).any(Verifies::is_compiled) {
+    if request.ops.iter().filter_map(|op| registry.find(op)).any(Pipeline::is_compiled) {
         names.extend(request.known_lanes.compiled_names());
     }
     names
@@ -37,7 +38,7 @@ pub(crate) fn left_out(request: &Request, names: &[String]) -> Vec<ledger::Lane>
 /// Compiles the modules for the lanes of a run, and returns the lanes file with them.
 pub(crate) fn with_modules(
     request: &Request,
-    selected: &[(&dyn Verifies, Vec<String>)],
+    selected: &[(&Pipeline, Vec<String>)],
     names: &[String],
 ) -> Result<Lanes> {
     let lanes = &request.known_lanes;

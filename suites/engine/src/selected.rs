@@ -2,20 +2,21 @@
 
 use crate::adopted::Adopted;
 use crate::operation::request::Request;
-use crate::registry::{Registry, Verifies};
+use crate::pipeline::Pipeline;
+use crate::registry::Registry;
 use anyhow::Result;
 use tiebreak_oracle::names::unknown;
 
 /// Operations to run, each with the named kernels; no names if all kernels run.
-pub(crate) type Selected = Vec<(&'static dyn Verifies, Vec<String>)>;
+pub(crate) type Selected = Vec<(&'static Pipeline, Vec<String>)>;
 
 /// Selects the operations and kernels that a request names, including the lanes' own kernels.
 pub(crate) fn select(request: &Request, registry: &Registry, adopted: &Adopted) -> Result<Selected> {
     let own = |op: &str, name: &String| adopted.iter().any(|(of, kernel)| of == op && kernel == name);
     let operations = registry.operations;
-    let asked = operations.iter().copied().filter(|op| request.ops.iter().any(|name| name == op.op()));
+    let asked = operations.iter().filter(|op| request.ops.iter().any(|name| name == op.op()));
     let all = request.kernels.is_empty();
-    let named = |op: &'static dyn Verifies| {
+    let named = |op: &'static Pipeline| {
         let names = op.names();
         let of = request.kernels.iter().filter(|name| names.contains(&name.as_str()) || own(op.op(), name));
         (op, of.cloned().collect::<Vec<String>>())

@@ -4,7 +4,8 @@ use crate::ledger::coverage;
 use crate::ledger::partial_run::Heading;
 use crate::ledger::section::{LedgerSection, Outcome};
 use crate::operation::request::{Request, Scope};
-use crate::registry::{Registry, Verifies};
+use crate::pipeline::Pipeline;
+use crate::registry::Registry;
 use crate::units::{Done, Ended, Extent};
 use crate::verification::{Begun, Gathered};
 use anyhow::{Context as _, Result, bail};
@@ -64,7 +65,7 @@ impl<'a> Campaign<'a> {
 
     /// Returns the facts for the outcome.
     pub fn context(&self) -> Context {
-        let of = |((op, names), units): (&(&'static dyn Verifies, Vec<String>), &Vec<String>)| {
+        let of = |((op, names), units): (&(&'static Pipeline, Vec<String>), &Vec<String>)| {
             (op.op().to_owned(), op.extent(self.request, names, self.begun.lanes_of(*op)), units.len())
         };
         Context {
@@ -108,7 +109,7 @@ impl<'a> Campaign<'a> {
     }
 }
 
-fn units_of(request: &Request, begun: &Begun, op: &dyn Verifies, names: &[String]) -> Result<Vec<String>> {
+fn units_of(request: &Request, begun: &Begun, op: &Pipeline, names: &[String]) -> Result<Vec<String>> {
     op.units(request, names, begun.lanes_of(op))
 }
 

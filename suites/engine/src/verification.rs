@@ -9,7 +9,8 @@ use crate::ledger::place::finding;
 use crate::ledger::section::{LedgerSection, Outcome};
 use crate::opened::{Opened, lane_names, left_out, open_lanes, with_modules};
 use crate::operation::request::{Request, Scope};
-use crate::registry::{Registry, Verifies};
+use crate::pipeline::Pipeline;
+use crate::registry::Registry;
 use crate::selected::{Selected, select};
 use crate::{activity, progress};
 use anyhow::Result;
@@ -55,7 +56,7 @@ impl Begun {
     }
 
     /// Returns the lanes of an operation: lanes of compiled modules come last, and have only compiled kernels.
-    pub(crate) fn lanes_of(&self, op: &dyn Verifies) -> &[Lane] {
+    pub(crate) fn lanes_of(&self, op: &Pipeline) -> &[Lane] {
         if op.is_compiled() { &self.lanes } else { self.own() }
     }
 
@@ -113,7 +114,7 @@ fn operations(
     begun: &Begun,
 ) -> Result<(Vec<LedgerSection>, Vec<ledger::Bound>)> {
     let selected = &begun.selected;
-    let verified = |(op, names): &(&'static dyn Verifies, Vec<String>)| {
+    let verified = |(op, names): &(&'static Pipeline, Vec<String>)| {
         let section = op.verify((request, partial), names, begun.lanes_of(*op))?;
         partial.operation(op.op(), &section);
         go_on(request, &section.findings)?;

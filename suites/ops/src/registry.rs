@@ -8,7 +8,7 @@ use tiebreak_engine::ledger::partial_run::PartialRun;
 use tiebreak_engine::ledger::section::Outcome;
 use tiebreak_engine::operation::Request;
 use tiebreak_engine::pipeline::Pipeline;
-use tiebreak_engine::registry::{Registry, Verifies};
+use tiebreak_engine::registry::Registry;
 
 /// Action for every operation on tensors.
 pub trait Visitor {
@@ -32,7 +32,7 @@ pub fn catalogues() -> Vec<&'static str> {
 macro_rules! operations {
     ($dollar:tt $($name:literal => $module:ident :: $operation:ident;)+) => {
         /// Every operation, in the order of reports.
-        pub static OPERATIONS: &[&dyn Verifies] = &[$(&Pipeline::of::<crate::$module::$operation>()),+];
+        pub static OPERATIONS: &[Pipeline] = &[$(Pipeline::of::<crate::$module::$operation>()),+];
 
         /// Visits every operation on tensors.
         pub fn visit_tensors(visitor: &mut impl Visitor) {

@@ -5,7 +5,7 @@ use crate::budget::Effort;
 use crate::engine::self_check::Measure;
 use crate::lane::Lane;
 use crate::lane::config::Lanes;
-use crate::verify::{OPERATIONS, OPS, Verifies};
+use crate::verify::{OPERATIONS, OPS, Pipeline};
 use anyhow::{Result, anyhow, bail};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -63,12 +63,12 @@ pub(super) struct What {
 
 impl What {
     /// Returns the requested operations.
-    pub(super) fn operations(&self) -> Result<Vec<&'static dyn Verifies>> {
+    pub(super) fn operations(&self) -> Result<Vec<&'static Pipeline>> {
         let find = |name: &String| {
-            let found = OPERATIONS.iter().copied().find(|op| op.op() == name);
+            let found = OPERATIONS.iter().find(|op| op.op() == name);
             found.ok_or_else(|| anyhow!(unknown("operation", name, OPS.iter().copied())))
         };
-        if self.op.is_empty() { Ok(OPERATIONS.to_vec()) } else { self.op.iter().map(find).collect() }
+        if self.op.is_empty() { Ok(OPERATIONS.iter().collect()) } else { self.op.iter().map(find).collect() }
     }
 
     pub(super) fn lane(&self) -> Result<Lane> {
@@ -77,7 +77,7 @@ impl What {
     }
 
     /// Collects the results of each operation.
-    fn each<T>(&self, sample: u32, of: impl Fn(&dyn Verifies, &Measure<'_>) -> Result<Vec<T>>) -> Result<Vec<T>> {
+    fn each<T>(&self, sample: u32, of: impl Fn(&Pipeline, &Measure<'_>) -> Result<Vec<T>>) -> Result<Vec<T>> {
         let lane = self.lane()?;
         let measure = Measure { lane: &lane, effort: self.effort, seed: self.seed, sample };
         let mut all = Vec::new();

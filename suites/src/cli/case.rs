@@ -101,7 +101,8 @@ fn as_table(args: &Args, traces: &[(Scheme, Trace)]) -> Result<()> {
             .map(|n| Scheme::parse(n))
             .collect::<Result<_, _>>()?;
         let case = fpm::case(args.q, vec![Channel { multiplier: m, shift: s }], vec![x; CATALOGUED]);
-        let kept: Vec<erased::Scheme> = kept.into_iter().map(Promised::plain).map(erased::Scheme::of::<FixedPointMultiply>).collect();
+        let kept: Vec<erased::Scheme> =
+            kept.into_iter().map(Promised::plain).map(erased::Scheme::of::<FixedPointMultiply>).collect();
         let domain = erased::Domain::of::<FixedPointMultiply>(Domain::ALL);
         let case = AnyCase::of::<FixedPointMultiply>(case);
         let line = ready_line(&domain, (&case, 0), &kept, "provenance");

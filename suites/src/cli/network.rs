@@ -5,7 +5,7 @@ use super::verify::Args;
 use crate::model::{self, network};
 use crate::network::{self as runs, Inputs, Planned};
 use crate::operation::Stage;
-use crate::verify::{OPERATIONS, Verifies};
+use crate::verify::{OPERATIONS, Pipeline};
 use anyhow::{Context, Result, bail};
 use serde_json::Value as Json;
 use std::path::Path;
@@ -28,7 +28,7 @@ pub(super) fn planned(path: &Path, args: &Args) -> Result<Option<Planned>> {
         Ok(count) => (runs::random(&net, count, args.seed), "random".to_owned()),
         Err(_) => (of_file(&net, args.inputs())?, args.inputs().to_owned()),
     };
-    let takes = |stage: &Stage| OPERATIONS.iter().any(|op: &&dyn Verifies| op.takes_stage(stage));
+    let takes = |stage: &Stage| OPERATIONS.iter().any(|op: &Pipeline| op.takes_stage(stage));
     let planned = runs::plan(&bytes, &net, (&inputs, args.seed), args.kernel(), takes).with_context(named)?;
     let network = Network { model: path.display().to_string(), source, ..planned.network };
     Ok(Some(Planned { network, ..planned }))

@@ -10,7 +10,7 @@ use crate::lane::config::{HOST, Lanes};
 use crate::network::pieces;
 use crate::operation::{CaseSelection, Layer, Parameter, ReferenceOption, Stage};
 use crate::parameters::{self, SHIFTS};
-use crate::verify::{Command, Heading, OPERATIONS, OPS, Outcome, PartialRun, Request, Verifies, run as verify};
+use crate::verify::{Command, Heading, OPERATIONS, OPS, Outcome, PartialRun, Pipeline, Request, run as verify};
 use crate::{figures, model, proofs, quantized, rewritten};
 use anyhow::{Context, Result, bail};
 use std::hash::{BuildHasher, RandomState};
@@ -447,7 +447,7 @@ fn taking(parameter: Parameter) -> Vec<&'static str> {
 
 /// Returns the names of operations that run some of a model's layers.
 fn with_layers((layers, stages): (&[Layer], &[Arc<Stage>])) -> Vec<&'static str> {
-    let runs = |op: &&&dyn Verifies| {
+    let runs = |op: &&Pipeline| {
         layers.iter().any(|layer| op.takes_layer(layer)) || stages.iter().any(|stage| stage.op == op.op())
     };
     OPERATIONS.iter().filter(runs).map(|op| op.op()).collect()
@@ -455,7 +455,7 @@ fn with_layers((layers, stages): (&[Layer], &[Arc<Stage>])) -> Vec<&'static str>
 
 /// Returns the names of operations with a single-rounding reference. The first is the default.
 fn rounded() -> Vec<&'static str> {
-    let rounds = |op: &&&dyn Verifies| op.reference_option() == ReferenceOption::Rounding;
+    let rounds = |op: &&Pipeline| op.reference_option() == ReferenceOption::Rounding;
     OPERATIONS.iter().filter(rounds).map(|op| op.op()).collect()
 }
 
@@ -550,7 +550,7 @@ fn command(args: &Args) -> Command {
     let reference = (args.reference != "ties-up").then(|| format!("--reference {}", quoted(&args.reference)));
     let rounding = args.rounding.name();
     let rounding = (rounding != USUAL_ROUNDING).then(|| format!("--rounding {}", quoted(rounding)));
-    let option = |op: &&dyn Verifies| {
+    let option = |op: &Pipeline| {
         let option = match op.reference_option() {
             ReferenceOption::Reference => &reference,
             ReferenceOption::Rounding => &rounding,

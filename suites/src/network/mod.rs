@@ -324,9 +324,11 @@ impl<'n, 'a> Run<'n, 'a> {
                     requantize::Params { len: x.len(), channels, bias: vec![0], zero_point: to.zero_point, min, max };
                 Box::new(Of::<Requantize>(Case { params, tensors: one(x).into(), misalign: 0 }))
             }
-            Work::Quantize => {
-                Box::new(Of::<Quantize>(Case { params: typed(result()?), tensors: one(tensor(0)?).into(), misalign: 0 }))
-            }
+            Work::Quantize => Box::new(Of::<Quantize>(Case {
+                params: typed(result()?),
+                tensors: one(tensor(0)?).into(),
+                misalign: 0,
+            })),
             Work::Dequantize => {
                 Box::new(Of::<Dequantize>(Case { params: typed(at(0)?), tensors: one(tensor(0)?).into(), misalign: 0 }))
             }

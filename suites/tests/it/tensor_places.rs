@@ -176,7 +176,8 @@ fn every_accumulator(lane: &Lane) {
                 };
                 let mut xs = vec![-40; len];
                 xs[at] = 123;
-                let case = Case { params, tensors: [xs, Vec::new(), Vec::new()].into(), misalign: (at + len) % MISALIGNMENTS };
+                let case =
+                    Case { params, tensors: [xs, Vec::new(), Vec::new()].into(), misalign: (at + len) % MISALIGNMENTS };
                 let out = results::<Requantize>(&mut lease, kernel.name, &case, len);
                 let first = *alone.get_or_insert(out[at]);
                 assert_eq!(out[at], first, "{} {}: {at} of {len}", kernel.name, lane.name);

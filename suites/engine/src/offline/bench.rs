@@ -61,20 +61,6 @@ pub struct Cause {
 /// Results, and their exact values as fractions.
 pub type Exact = (Vec<Option<Value>>, Option<Vec<Option<String>>>);
 
-/// Lines of an operation.
-pub trait Bench: Send {
-    /// Returns the names of the operands, in order.
-    fn tensors(&self) -> &'static [&'static str];
-    /// Evaluates a line by the oracle; `None` for results without a value.
-    fn eval(&self, line: &Line) -> Result<Vec<Option<Value>>, CaseError>;
-    /// Evaluates a line, with the exact value of each result as a fraction; no list if the operation rounds nothing.
-    fn exact(&self, line: &Line) -> Result<Exact, CaseError>;
-    /// Judges lines, and keeps them as evidence.
-    fn judge(&mut self, lines: &[&Line]) -> Vec<Result<Verdict, CaseError>>;
-    /// Returns the causes of all differences.
-    fn causes(&self) -> Vec<Cause>;
-}
-
 /// Lines of a scheme and domain.
 struct Party {
     by: String,
@@ -85,12 +71,12 @@ struct Party {
 }
 
 /// Lines of an operation.
-pub struct Benched {
+pub struct Bench {
     op: Op,
     parties: BTreeMap<String, Party>,
 }
 
-impl Benched {
+impl Bench {
     /// Returns the judge of an operation, without a line.
     pub fn new(op: Op) -> Self {
         Self { op, parties: BTreeMap::new() }
@@ -126,7 +112,7 @@ fn verdict(seen: &Seen) -> Verdict {
     Verdict { compared, differ: u64::from(first.is_some()) + differing.count() as u64, first }
 }
 
-impl Benched {
+impl Bench {
     fn keep(&mut self, line: &Line, Seen { posed, outs }: Seen) {
         let by = line.kernel.clone().unwrap_or_else(|| posed.scheme.label());
         let key = format!("{by} {:?}", posed.domain);
@@ -144,25 +130,27 @@ impl Benched {
         let expected: Expected = expected;
         party.side.judge(&element, &given, &expected, false);
     }
-}
 
-impl Bench for Benched {
-    fn tensors(&self) -> &'static [&'static str] {
+    /// Returns the names of the operands, in order.
+    pub fn tensors(&self) -> &'static [&'static str] {
         self.op.tensors()
     }
 
-    fn eval(&self, line: &Line) -> Result<Vec<Option<Value>>, CaseError> {
+    /// Evaluates a line by the oracle; `None` for results without a value.
+    pub fn eval(&self, line: &Line) -> Result<Vec<Option<Value>>, CaseError> {
         EvaluatedLine::of(self.op, line).map(|posed| posed.results())
     }
 
-    fn exact(&self, line: &Line) -> Result<Exact, CaseError> {
+    /// Evaluates a line, with the exact value of each result as a fraction; no list if the operation rounds nothing.
+    pub fn exact(&self, line: &Line) -> Result<Exact, CaseError> {
         let posed = EvaluatedLine::of(self.op, line)?;
         let exact = posed.scheme.rational(&posed.case);
         let written = |all: Vec<Option<Rational>>| all.into_iter().map(|one| Some(one?.to_string())).collect();
         Ok((posed.results(), exact.map(written)))
     }
 
-    fn judge(&mut self, lines: &[&Line]) -> Vec<Result<Verdict, CaseError>> {
+    /// Judges lines, and keeps them as evidence.
+    pub fn judge(&mut self, lines: &[&Line]) -> Vec<Result<Verdict, CaseError>> {
         let all = parallel::map(lines, |line| seen(self.op, line).map(|seen| (verdict(&seen), seen)));
         let keep = |(line, judged): (&&Line, Result<(Verdict, Seen), CaseError>)| {
             let (verdict, seen) = judged?;
@@ -172,7 +160,8 @@ impl Bench for Benched {
         lines.iter().zip(all).map(keep).collect()
     }
 
-    fn causes(&self) -> Vec<Cause> {
+    /// Returns the causes of all differences.
+    pub fn causes(&self) -> Vec<Cause> {
         let lane = Lane::host();
         // A caller's case is not shrunk, so nothing runs.
         let asked = CaseSelection { cases: vec![String::new()], ..CaseSelection::default() };

@@ -4,6 +4,6 @@ pub mod bench;
 pub mod evaluated;
 pub mod line;
 
-pub use bench::{Bench, Benched, Cause, Difference, Exact, Verdict};
+pub use bench::{Bench, Cause, Difference, Exact, Verdict};
 pub use evaluated::EvaluatedLine;
 pub use line::Line;

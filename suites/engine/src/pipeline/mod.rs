@@ -12,7 +12,7 @@ use crate::lane::Lane;
 use crate::ledger::partial_run::{PartialRun, go_on};
 use crate::ledger::place::failed_check;
 use crate::ledger::section::LedgerSection;
-use crate::offline::{Bench, Benched};
+use crate::offline::Bench;
 use crate::operation::request::Request;
 use crate::operation::selection::{CaseSelection, Layer, Parameter, ReferenceOption, Stage};
 use crate::operation::{Operation, offered};
@@ -20,7 +20,6 @@ use crate::pipeline::catalogue::{catalogued, entries, run_catalogue, totals};
 use crate::pipeline::kernel::one_kernel;
 use crate::plan::plans;
 use crate::progress::progress;
-use crate::registry::Verifies;
 use crate::self_check::planted::Tried;
 use crate::self_check::{Measure, kills, mutants, planted};
 use crate::units::{Done, Ended, Extent};
@@ -46,50 +45,59 @@ impl Pipeline {
     pub const fn of<O: Operation>() -> Self {
         Self { op: erased::op::<O>() }
     }
-}
 
-impl Verifies for Pipeline {
-    fn op(&self) -> &'static str {
+    /// Returns the name of the operation.
+    pub fn op(&self) -> &'static str {
         self.op.name()
     }
 
-    fn names(&self) -> Vec<&'static str> {
+    /// Returns the names of the kernels, known bugs last.
+    pub fn names(&self) -> Vec<&'static str> {
         self.op.lists().every().map(|kernel| kernel.name).collect()
     }
 
-    fn listed(&self) -> Vec<Value> {
+    /// Describes the kernels and mutants for a listing.
+    pub fn listed(&self) -> Vec<Value> {
         listing::kernels_and_mutants(self.op)
     }
 
-    fn schemes(&self) -> Vec<Described> {
+    /// Describes the schemes.
+    pub fn schemes(&self) -> Vec<Described> {
         self.op.schemes()
     }
 
-    fn bench(&self) -> Box<dyn Bench> {
-        Box::new(Benched::new(self.op))
+    /// Creates the judge for lines of a file of cases.
+    pub fn bench(&self) -> Bench {
+        Bench::new(self.op)
     }
 
-    fn is_compiled(&self) -> bool {
+    /// True if a compiler makes some of the kernels, which run in lanes of compiled modules.
+    pub fn is_compiled(&self) -> bool {
         self.op.kernels().iter().any(|kernel| kernel.contract.domain.is_compiled())
     }
 
-    fn takes(&self, parameter: Parameter) -> bool {
+    /// True if a caller may give this kind of parameters in place of the plan.
+    pub fn takes(&self, parameter: Parameter) -> bool {
         self.op.capabilities().options.takes.contains(&parameter)
     }
 
-    fn takes_layer(&self, layer: &Layer) -> bool {
+    /// True if the operation runs a layer of a model.
+    pub fn takes_layer(&self, layer: &Layer) -> bool {
         self.takes(Parameter::Model) && (self.op.capabilities().options.takes_layer)(layer)
     }
 
-    fn takes_stage(&self, stage: &Stage) -> bool {
+    /// True if a kernel of the operation takes the case of a network's layer.
+    pub fn takes_stage(&self, stage: &Stage) -> bool {
         stage.op == self.op.name() && plans::takes_stage(self.op, stage)
     }
 
-    fn reference_option(&self) -> ReferenceOption {
+    /// Returns the option by which a caller chooses the reference.
+    pub fn reference_option(&self) -> ReferenceOption {
         self.op.capabilities().options.reference
     }
 
-    fn functions(&self, request: &Request, names: &[String]) -> Result<Vec<Function>> {
+    /// Returns the functions required in modules for the named kernels (for all kernels without names).
+    pub fn functions(&self, request: &Request, names: &[String]) -> Result<Vec<Function>> {
         let compiled = |kernel: &&&Kernel| kernel.contract.domain.is_compiled();
         named(self.op, names, &[]).iter().filter(compiled).try_fold(Vec::new(), |mut all, kernel| {
             all.extend(functions(request, kernel)?);
@@ -97,42 +105,51 @@ impl Verifies for Pipeline {
         })
     }
 
-    fn kills(&self, measure: &Measure<'_>) -> Result<Vec<Kill>> {
+    /// Returns the generators of the plan that detect each known bug.
+    pub fn kills(&self, measure: &Measure<'_>) -> Result<Vec<Kill>> {
         kills::matrix(self.op, measure)
     }
 
-    fn planted(&self, measure: &Measure<'_>) -> Result<Vec<Planted>> {
+    /// Injects faults at one place only, and returns the detected faults.
+    pub fn planted(&self, measure: &Measure<'_>) -> Result<Vec<Planted>> {
         planted::all(self.op, measure)
     }
 
-    fn planted_in(&self, lane: &Lane) -> Vec<&'static str> {
+    /// Returns the names of the kernels into which faults are injected.
+    pub fn planted_in(&self, lane: &Lane) -> Vec<&'static str> {
         planted::offered(self.op, lane).into_iter().map(|kernel| kernel.name).collect()
     }
 
-    fn planted_in_kernel(&self, measure: &Measure<'_>, kernel: &str) -> Result<Vec<Tried>> {
+    /// Injects the faults into a kernel.
+    pub fn planted_in_kernel(&self, measure: &Measure<'_>, kernel: &str) -> Result<Vec<Tried>> {
         let offered = planted::offered(self.op, measure.lane);
         let kernel =
             offered.into_iter().find(|known| known.name == kernel).context("the lane offers no such kernel")?;
         planted::in_kernel(kernel, measure)
     }
 
-    fn planted_rows(&self, each: Vec<Vec<Tried>>) -> Vec<Planted> {
+    /// Groups the outcomes of all kernels, as in [`Pipeline::planted`].
+    pub fn planted_rows(&self, each: Vec<Vec<Tried>>) -> Vec<Planted> {
         planted::rows(self.op, each)
     }
 
-    fn vectors(&self, wanted: &Wanted) -> Result<Vectors> {
+    /// Chooses few cases of a scheme that detect known bugs.
+    pub fn vectors(&self, wanted: &Wanted) -> Result<Vectors> {
         vectors(self.op, wanted)
     }
 
-    fn adopt(&self, offer: &Offer) -> Result<()> {
+    /// Adds the kernel of a caller's offer to the operation. Fails if the offer is wrong; the message describes the error.
+    pub fn adopt(&self, offer: &Offer) -> Result<()> {
         offered::adopt(self.op, offer)
     }
 
-    fn identify(&self, offer: &Offer, lane: &Lane, effort: Effort, seed: u64) -> Result<Identified> {
+    /// Identifies the scheme of a kernel that a lane offers.
+    pub fn identify(&self, offer: &Offer, lane: &Lane, effort: Effort, seed: u64) -> Result<Identified> {
         identify(self.op, offer, lane, effort, seed)
     }
 
-    fn verify(
+    /// Runs the named kernels; without names all kernels, and self-checks. Partial results are kept.
+    pub fn verify(
         &self,
         (request, partial): (&Request, &PartialRun),
         names: &[String],
@@ -164,20 +181,23 @@ impl Verifies for Pipeline {
         self.whole(&extent, verified.chain(checks?).collect())
     }
 
-    fn extent(&self, request: &Request, names: &[String], lanes: &[Lane]) -> Extent {
+    /// Returns the facts about the operation's part of a run, before a unit has run.
+    pub fn extent(&self, request: &Request, names: &[String], lanes: &[Lane]) -> Extent {
         let (is_all, is_plain) = (names.is_empty(), request.selection.is_nothing());
         let lanes = lanes.iter().map(|lane| lane.name.clone()).collect();
         Extent { lanes, is_all, has_catalogue: is_plain, has_checks: is_all && is_plain }
     }
 
-    fn units(&self, request: &Request, names: &[String], lanes: &[Lane]) -> Result<Vec<String>> {
+    /// Returns the names of the units: each kernel, then each group of self-checks.
+    pub fn units(&self, request: &Request, names: &[String], lanes: &[Lane]) -> Result<Vec<String>> {
         let kernels =
             named(self.op, names, lanes).into_iter().map(|kernel| format!("{} {}", self.op.name(), kernel.name));
         let groups = if self.extent(request, names, lanes).has_checks { mutants::groups(self.op)? } else { 0 };
         Ok(kernels.chain((1..=groups).map(|group| format!("{} self-checks {group}", self.op.name()))).collect())
     }
 
-    fn run_units(
+    /// Runs units by number; `ended` takes each result.
+    pub fn run_units(
         &self,
         (request, names, lanes): (&Request, &[String], &[Lane]),
         units: &[usize],
@@ -203,7 +223,8 @@ impl Verifies for Pipeline {
         parallel::try_map(units, one).map(drop)
     }
 
-    fn whole(&self, extent: &Extent, done: Vec<Done>) -> Result<LedgerSection> {
+    /// Combines the results of all units, in order.
+    pub fn whole(&self, extent: &Extent, done: Vec<Done>) -> Result<LedgerSection> {
         let (mut part, mut kernels, mut catalogue, mut checks) = (LedgerSection::default(), 0, Vec::new(), Vec::new());
         for one in done {
             match one {

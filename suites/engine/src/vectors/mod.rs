@@ -20,7 +20,6 @@ use std::collections::HashSet;
 use targets::{Alternative, Seen, alternatives, in_order, seen};
 use tiebreak_common::budget::Effort;
 use tiebreak_common::{called, parallel};
-use tiebreak_impls::operation::TensorOperation as _;
 use tiebreak_impls::protocol::Job;
 use tiebreak_oracle::names::unknown;
 use tiebreak_reports::ledger;

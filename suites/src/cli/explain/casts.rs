@@ -2,14 +2,14 @@
 
 use super::show::{Shown, show};
 use super::wanted;
-use crate::engine::erased::op;
 use crate::cli::{Listing, scheme};
 use crate::dequantize::Dequantize;
+use crate::engine::erased::op;
 use crate::explain::case::{Wanted, evaluated_line};
 use crate::explain::{cast, dequantize, quantize};
 use crate::floats::shortest;
 use crate::operation::element::bits;
-use crate::operation::{self, Element, Operation, kernels};
+use crate::operation::{Element, Operation, kernels};
 use crate::quantize::Quantize;
 use crate::quantized::{format, places, read_type};
 use anyhow::{Context, Result, anyhow, bail};

@@ -2,8 +2,8 @@
 
 use super::show::{Shown, show};
 use super::wanted;
-use crate::engine::erased::op;
 use crate::cli::{Listing, int32, scheme};
+use crate::engine::erased::op;
 use crate::explain::case::{Wanted, evaluated_line};
 use crate::explain::fpm::{Input, explain, find};
 use crate::explain::sheet::Sheet;

@@ -2,8 +2,8 @@
 
 use super::show::{Shown, show};
 use super::wanted;
-use crate::engine::erased::op;
 use crate::cli::{Listing, int32, interval, scheme};
+use crate::engine::erased::op;
 use crate::explain::case::{Wanted, evaluated_line};
 use crate::explain::requantize::{explain, kernel};
 use crate::explain::sheet::Sheet;

@@ -55,7 +55,7 @@ pub(super) fn resolved(line: Line) -> Result<Line, String> {
             give(&mut line.case, bench.tensors(), results).map_err(|error| at(stage, error))?;
         }
         if stage + 1 < ops.len() {
-            results = Some(evaluated(&*bench, line).map_err(|error| at(stage, error))?);
+            results = Some(evaluated(&bench, line).map_err(|error| at(stage, error))?);
         }
     }
     let last = stages.pop().ok_or("op: no operation in it")?;
@@ -74,7 +74,7 @@ fn as_many<T>(name: &str, all: Vec<T>, ops: usize) -> Result<Vec<T>, String> {
 }
 
 /// Evaluates a line. Fails if a result has no value.
-fn evaluated(bench: &dyn Bench, line: &Line) -> Result<Vec<Json>, String> {
+fn evaluated(bench: &Bench, line: &Line) -> Result<Vec<Json>, String> {
     let results = bench.eval(line).map_err(|error| error.to_string())?;
     let value = |(at, one): (usize, Option<_>)| match one {
         Some(value) => Ok(super::value(&value)),

@@ -50,7 +50,7 @@ pub(super) struct JudgeArgs {
     format: Format,
 }
 
-fn benches() -> BTreeMap<&'static str, Box<dyn Bench>> {
+fn benches() -> BTreeMap<&'static str, Bench> {
     OPERATIONS.iter().map(|op| (op.op(), op.bench())).collect()
 }
 
@@ -77,7 +77,7 @@ fn object(number: usize, id: Option<&Json>, rest: Json) -> String {
 }
 
 /// Evaluates a line by the oracle, with exact values if requested.
-fn evaluated(bench: &dyn Bench, line: &Line, exact: bool) -> Result<Json, CaseError> {
+fn evaluated(bench: &Bench, line: &Line, exact: bool) -> Result<Json, CaseError> {
     let listed = |all: &[Option<Value>]| all.iter().map(|v| v.as_ref().map_or(Json::Null, value)).collect::<Vec<_>>();
     if !exact {
         return Ok(json!({"results": listed(&bench.eval(line)?)}));
@@ -92,13 +92,13 @@ fn evaluated(bench: &dyn Bench, line: &Line, exact: bool) -> Result<Json, CaseEr
 
 /// Prints the oracle's results for each line. Fails at the end if a line could not be read.
 pub(super) fn eval(args: &EvalArgs) -> Result<()> {
-    let benches: BTreeMap<&str, _> = OPERATIONS.iter().map(|op| (op.op(), *op)).collect();
+    let benches: BTreeMap<&str, _> = OPERATIONS.iter().map(|op| (op.op(), op)).collect();
     let mut refused = 0;
     chunks(&args.cases, |lines| {
         let one = |(number, line): &Numbered| {
             let results = line.as_ref().map_err(String::clone).and_then(|line| {
                 let bench = benches[line.op.as_str()].bench();
-                evaluated(&*bench, line, args.exact).map_err(|error| error.to_string())
+                evaluated(&bench, line, args.exact).map_err(|error| error.to_string())
             });
             let id = line.as_ref().ok().and_then(|line| line.id.as_ref());
             match results {
@@ -165,7 +165,7 @@ pub(super) fn judge(args: &JudgeArgs) -> Result<bool> {
 }
 
 /// Returns the verdicts in the order of the lines. Each operation judges all of its lines at once.
-fn judged(benches: &mut BTreeMap<&'static str, Box<dyn Bench>>, lines: &[Numbered]) -> Vec<Result<Verdict, String>> {
+fn judged(benches: &mut BTreeMap<&'static str, Bench>, lines: &[Numbered]) -> Vec<Result<Verdict, String>> {
     let mut out: Vec<Result<Verdict, String>> =
         lines.iter().map(|(_, line)| Err(line.as_ref().err().cloned().unwrap_or_default())).collect();
     for (op, bench) in benches {

@@ -7,7 +7,7 @@ use crate::cli::verify::arguments;
 use crate::engine::self_check::Measure;
 use crate::engine::self_check::planted::Tried;
 use crate::lane::Lane;
-use crate::verify::{REGISTRY, Verifies};
+use crate::verify::{Pipeline, REGISTRY};
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -42,8 +42,8 @@ pub(in crate::cli) fn run(args: &CorruptArgs, shard: Shard) -> Result<()> {
 }
 
 /// Returns the units: each kernel that the lane offers, with its operation.
-pub(in crate::cli) fn faulted(args: &CorruptArgs, lane: &Lane) -> Result<Vec<(&'static dyn Verifies, &'static str)>> {
-    let mut units: Vec<(&'static dyn Verifies, &'static str)> = Vec::new();
+pub(in crate::cli) fn faulted(args: &CorruptArgs, lane: &Lane) -> Result<Vec<(&'static Pipeline, &'static str)>> {
+    let mut units: Vec<(&'static Pipeline, &'static str)> = Vec::new();
     for op in args.what.operations()? {
         if units.iter().any(|(known, _)| known.op() == op.op()) {
             bail!("--op {} is there twice: a unit runs once", op.op());
