@@ -72,12 +72,14 @@ fn the_engine_names_no_operation() {
 }
 
 /// Modules of the engine, each of which may use those before it.
-const STAGES: [&str; 23] = [
+const STAGES: [&str; 25] = [
     "count",
     "activity",
     "progress",
     "lane",
     "operation",
+    "erased",
+    "offered",
     "case",
     "plan",
     "run",
@@ -89,11 +91,11 @@ const STAGES: [&str; 23] = [
     "units",
     "self_check",
     "vectors",
+    "pipeline",
     "registry",
     "adopted",
     "selected",
     "opened",
-    "pipeline",
     "verification",
     "sharded",
 ];

@@ -17,6 +17,7 @@ pub mod identify;
 pub mod judge;
 pub mod lane;
 pub mod ledger;
+pub mod offered;
 pub mod offline;
 mod opened;
 pub mod operation;

@@ -1,9 +1,10 @@
 //! Capabilities of an operation on values without its types.
 
-use super::{Change, Domain, Erased, Kernel, Params, Scheme};
+use super::operation::Erased;
+use super::values::{Domain, Kernel, Params, Scheme};
 use crate::operation::{
-    Capabilities, Case, Causes, Compiled, Control, Counted, Deviations, Operation, Options, PathStep, SelfChecks, Spec,
-    Spelling, Sweeps, Tensors, Witnesses, find,
+    Capabilities, Case, Causes, Change, Compiled, Control, Counted, Deviations, Operation, Options, PathStep,
+    SelfChecks, Spec, Spelling, Sweeps, Tensors, Witnesses, find,
 };
 
 /// Returns the capabilities of an operation.
@@ -47,11 +48,11 @@ pub(super) const fn of<O: Operation>() -> Capabilities<Erased> {
             path: |contract, reference, domain| {
                 let steps =
                     (O::CAPABILITIES.causes.path)(contract.typed::<O>(), reference.typed::<O>(), domain.typed::<O>());
-                steps.into_iter().map(PathStep::<Erased>::of_typed::<O>).collect()
+                steps.into_iter().map(PathStep::erased).collect()
             },
             contract_cause: |contract, reference| {
                 let cause = (O::CAPABILITIES.causes.contract_cause)(contract.typed::<O>(), reference.typed::<O>());
-                cause.map(Change::of_typed::<O>)
+                cause.map(Change::erased)
             },
             matches_undefined: |params, outs, index| {
                 (O::CAPABILITIES.causes.matches_undefined)(params.typed::<O>(), outs, index)
@@ -62,7 +63,7 @@ pub(super) const fn of<O: Operation>() -> Capabilities<Erased> {
             in_group: |group, contract, scheme, domain, kept| {
                 let (contract, scheme) = (contract.typed::<O>(), scheme.typed::<O>());
                 let causes = (O::CAPABILITIES.causes.in_group)(group, contract, scheme, domain.typed::<O>(), kept);
-                causes.into_iter().map(Change::of_typed::<O>).collect()
+                causes.into_iter().map(Change::erased).collect()
             },
         },
         options: Options {

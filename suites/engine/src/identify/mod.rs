@@ -12,9 +12,9 @@ pub use causes::{Cause, family};
 
 use crate::erased::{Domain, Op, Params, Scheme};
 use crate::lane::Lane;
+use crate::offered;
 use crate::operation::case::{Case, Spec};
 use crate::operation::expected::Expected;
-use crate::operation::offered;
 use crate::operation::selection::CaseSelection;
 use crate::plan::plans;
 use crate::run::answers::outs;

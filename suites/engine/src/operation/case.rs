@@ -6,9 +6,9 @@
 
 use crate::operation::case_cache::CaseCache;
 use crate::operation::fill::Fill;
+use crate::operation::operands::Operands;
 use crate::operation::selection::Block;
 use std::fmt::{self, Debug, Formatter};
-use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 
@@ -21,43 +21,6 @@ pub struct Case<P> {
     pub tensors: Operands,
     /// Elements between a 64-byte boundary and the first element of each operand.
     pub misalign: usize,
-}
-
-/// Input tensors, which copies of a case share until one of them changes.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Operands(Arc<[Vec<i32>; 3]>);
-
-impl Operands {
-    /// Returns the tensors themselves.
-    pub fn into_inner(self) -> [Vec<i32>; 3] {
-        Arc::unwrap_or_clone(self.0)
-    }
-}
-
-impl From<[Vec<i32>; 3]> for Operands {
-    fn from(tensors: [Vec<i32>; 3]) -> Self {
-        Self(Arc::new(tensors))
-    }
-}
-
-impl Deref for Operands {
-    type Target = [Vec<i32>; 3];
-
-    fn deref(&self) -> &[Vec<i32>; 3] {
-        &self.0
-    }
-}
-
-impl DerefMut for Operands {
-    fn deref_mut(&mut self) -> &mut [Vec<i32>; 3] {
-        Arc::make_mut(&mut self.0)
-    }
-}
-
-impl Debug for Operands {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
-    }
 }
 
 impl<P> Case<P> {

@@ -4,14 +4,12 @@
 //! Three searches share the list: `verify` looks for a cause, the path from reference to contract takes the changes that lead nearer to the contract,
 //! and `explain` takes the fewest changes that give the other result.
 
-use crate::erased::{Erased, Params, Scheme};
-use crate::operation::Operation;
 use crate::operation::case::Case;
 use crate::operation::expected::Expected;
 use crate::operation::observed::Observed;
 use crate::operation::types::Types;
 use tiebreak_common::class::Class;
-use tiebreak_oracle::scheme::{self, Registered};
+use tiebreak_oracle::scheme::{Registered, Scheme};
 
 /// Predicts the results of a kernel with the change; `None` if the change predicts nothing for the case.
 type Predict<O> = Box<dyn Fn(&Case<<O as Types>::Params>) -> Option<Expected> + Send + Sync>;
@@ -20,13 +18,13 @@ type Predict<O> = Box<dyn Fn(&Case<<O as Types>::Params>) -> Option<Expected> + 
 type Search<O> = Box<dyn Fn(&[&Observed<<O as Types>::Params>]) -> Option<String> + Send + Sync>;
 
 /// Checks if the evidence allows the change.
-type Condition<O> = Box<dyn Fn(&[&Observed<<O as Types>::Params>]) -> bool + Send + Sync>;
+pub(crate) type Condition<O> = Box<dyn Fn(&[&Observed<<O as Types>::Params>]) -> bool + Send + Sync>;
 
 /// Checks if the change applies at the parameters.
-type AppliesTo<O> = Box<dyn Fn(&<O as Types>::Params) -> bool + Send + Sync>;
+pub(crate) type AppliesTo<O> = Box<dyn Fn(&<O as Types>::Params) -> bool + Send + Sync>;
 
 /// Returns the direction of a change, relative to a target scheme.
-type LeadsTo<O> = Box<dyn Fn(&<O as Types>::Scheme) -> Lead<<O as Types>::Scheme> + Send + Sync>;
+pub(crate) type LeadsTo<O> = Box<dyn Fn(&<O as Types>::Scheme) -> Lead<<O as Types>::Scheme> + Send + Sync>;
 
 /// Direction of a change, relative to a target scheme.
 #[derive(Clone, Copy, Debug)]
@@ -43,13 +41,13 @@ pub enum Lead<S> {
 pub struct Change<O: Types> {
     /// Class of the differences that the change makes.
     pub class: Class,
-    kind: Kind<O>,
-    may_be: Option<Condition<O>>,
-    applies: Option<AppliesTo<O>>,
-    leads: Option<LeadsTo<O>>,
+    pub(crate) kind: Kind<O>,
+    pub(crate) may_be: Option<Condition<O>>,
+    pub(crate) applies: Option<AppliesTo<O>>,
+    pub(crate) leads: Option<LeadsTo<O>>,
 }
 
-enum Kind<O: Types> {
+pub(crate) enum Kind<O: Types> {
     Predicts(String, Predict<O>),
     Found(Search<O>),
 }
@@ -112,17 +110,17 @@ impl<O: Types> Change<O> {
     /// target. `noun` names the kernel's results.
     pub fn others<D: Registered + Send + Sync + 'static>(
         noun: &str,
-        scheme: scheme::Scheme<D>,
+        scheme: Scheme<D>,
         others: impl Iterator<Item = D>,
         class: impl Fn(D) -> Class,
-        next: fn(&scheme::Scheme<D>, &scheme::Scheme<D>) -> Option<scheme::Scheme<D>>,
+        next: fn(&Scheme<D>, &Scheme<D>) -> Option<Scheme<D>>,
     ) -> Vec<Self>
     where
-        O: Types<Scheme = scheme::Scheme<D>>,
+        O: Types<Scheme = Scheme<D>>,
     {
         let change = |definition: D| {
             let because = format!("the {noun} is {}", definition.name());
-            let change = Self::scheme(class(definition), because, scheme::Scheme { definition, ..scheme });
+            let change = Self::scheme(class(definition), because, Scheme { definition, ..scheme });
             change.leading(move |target| match next(&scheme, target) {
                 Some(next) if next.definition.name() == definition.name() => Lead::To(next),
                 _ => Lead::Away,
@@ -214,51 +212,11 @@ impl<O: Types> Change<O> {
     }
 }
 
-impl Change<Erased> {
-    /// Wraps a change of an operation.
-    pub fn of_typed<O: Operation>(change: Change<O>) -> Self {
-        let Change { class, kind, may_be, applies, leads } = change;
-        let seen = |evidence: &[&Observed<Params>]| -> Vec<Observed<O::Params>> {
-            evidence.iter().map(|seen| seen.typed::<O>()).collect()
-        };
-        let kind = match kind {
-            Kind::Predicts(because, predict) => {
-                Kind::Predicts(because, Box::new(move |case: &Case<Params>| predict(&case.typed::<O>())))
-            }
-            Kind::Found(search) => Kind::Found(Box::new(move |evidence: &[&Observed<Params>]| {
-                search(&seen(evidence).iter().collect::<Vec<_>>())
-            })),
-        };
-        let may_be = may_be.map(|may_be| -> Condition<Erased> {
-            Box::new(move |evidence| may_be(&seen(evidence).iter().collect::<Vec<_>>()))
-        });
-        let applies =
-            applies.map(|applies| -> AppliesTo<Erased> { Box::new(move |params| applies(params.typed::<O>())) });
-        let leads = leads.map(|leads| -> LeadsTo<Erased> {
-            Box::new(move |target| match leads(target.typed::<O>()) {
-                Lead::Away => Lead::Away,
-                Lead::Nearer => Lead::Nearer,
-                Lead::To(scheme) => Lead::To(Scheme::of::<O>(scheme)),
-            })
-        });
-        Self { class, kind, may_be, applies, leads }
-    }
-}
-
-impl PathStep<Erased> {
-    /// Wraps a step of an operation.
-    pub fn of_typed<O: Operation>(step: PathStep<O>) -> Self {
-        let PathStep { changes, scheme, is_last } = step;
-        let changes = changes.into_iter().map(Change::of_typed::<O>).collect();
-        Self { changes, scheme: scheme.map(Scheme::of::<O>), is_last }
-    }
-}
-
 /// Step on the path from the reference to the scheme of a contract: changes to the previous step, and results.
 pub struct PathStep<O: Types> {
-    changes: Vec<Change<O>>,
-    scheme: Option<O::Scheme>,
-    is_last: bool,
+    pub(crate) changes: Vec<Change<O>>,
+    pub(crate) scheme: Option<O::Scheme>,
+    pub(crate) is_last: bool,
 }
 
 impl<O: Types> PathStep<O> {

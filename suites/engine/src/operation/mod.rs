@@ -15,7 +15,7 @@ pub mod fill;
 pub mod meaning;
 pub mod names;
 pub mod observed;
-pub mod offered;
+pub mod operands;
 pub mod outside;
 pub mod parameter_coverage;
 pub mod promise;
@@ -43,7 +43,7 @@ pub use capabilities::{
     Capabilities, Causes, Compiled, Counted, Counts, Deviations, Options, SelfChecks, SharedCode, Spelling, Sweeps,
     Tensors, Trial, Witnesses,
 };
-pub use case::{Case, Frames, Operands, Spec, Turn, by, in_turns};
+pub use case::{Case, Frames, Spec, Turn, by, in_turns};
 pub use change::{Change, Lead, PathStep};
 pub use command::Command;
 pub use element::Element;
@@ -52,6 +52,7 @@ pub use expected::{Expected, differs};
 pub use fields::Field;
 pub use fill::Fill;
 pub use observed::{Observed, Witness};
+pub use operands::Operands;
 pub use outside::Outside;
 pub use parameter_coverage::ParameterCoverage;
 pub use promise::{Promised, Tail};

@@ -1,6 +1,6 @@
 //! Request of a caller: cases in place of the plan, and the schemes that differences are counted against.
 
-use crate::operation::case::Operands;
+use crate::operation::operands::Operands;
 use std::sync::Arc;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::quantized::Quantized;

@@ -5,6 +5,7 @@ use crate::operation::case::{Case, Spec, numbered};
 use crate::operation::case_cache::CaseCache;
 use crate::operation::selection::{CaseSelection, Parameter, Stage};
 use crate::plan::further;
+use std::any::TypeId;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use tiebreak_common::budget::Budget;
@@ -17,7 +18,7 @@ type Place = Arc<OnceLock<Shared<Params>>>;
 /// Inputs of a plan.
 #[derive(PartialEq, Eq, Hash)]
 struct Key {
-    op: &'static str,
+    operation: TypeId,
     is_long: bool,
     /// Seed, budget and domain.
     text: String,
@@ -72,7 +73,7 @@ pub fn plan(domain: &Domain, selection: &CaseSelection, budget: &Budget, seed: u
         return shared(whole(domain, selection, budget, seed));
     }
     let text = format!("{seed} {budget:?} {domain:?}");
-    let key = Key { op: domain.op().name(), is_long: budget.every_tail, text };
+    let key = Key { operation: domain.op().id(), is_long: budget.every_tail, text };
     let place = Arc::clone(kept().entry(key).or_default());
     // A second caller of the same plan waits for the first; callers of other plans do not wait.
     let made = place.get_or_init(|| {
@@ -117,7 +118,7 @@ impl LongPlanGuard {
 impl Drop for LongPlanGuard {
     fn drop(&mut self) {
         kept().retain(|key, place| {
-            let is_its_own = key.op == self.0.name();
+            let is_its_own = key.operation == self.0.id();
             if is_its_own && let Some(specs) = place.get() {
                 specs.iter().for_each(|spec| spec.cache.forget());
             }

@@ -6,10 +6,10 @@ use crate::fpm::promised::{Promised, ShiftDirection};
 use crate::fpm::{FixedPointMultiply, case};
 use tiebreak_common::accumulators::accumulators;
 use tiebreak_common::{Budget, Class, Effort};
-use tiebreak_engine::erased::{AnyCase, Change, Params, op};
+use tiebreak_engine::erased::{AnyCase, Params, op};
 use tiebreak_engine::explain::cause as explain;
 use tiebreak_engine::lane::FORM;
-use tiebreak_engine::operation::{Case, Expected, Observed, Operation};
+use tiebreak_engine::operation::{Case, Change, Expected, Observed, Operation};
 use tiebreak_engine::run::subject::mask_undefined;
 use tiebreak_impls::contract::Domain;
 use tiebreak_impls::fpm::{Batch, Channel, Kernel};
@@ -127,7 +127,7 @@ impl Against<'_> {
         }
         let Self { contract, scheme, domain, group, kept } = *self;
         let causes = changes_in(group, contract, scheme, domain, kept);
-        let causes: Vec<_> = causes.into_iter().map(Change::of_typed::<FixedPointMultiply>).collect();
+        let causes: Vec<_> = causes.into_iter().map(Change::erased).collect();
         let found = explain::explain(&causes, &observed.iter().collect::<Vec<_>>());
         let hypothesis = found.cause.and_then(|at| possible(group, contract, scheme, kept).into_iter().nth(at));
         Some(Found { class: found.class, because: found.because, hypothesis })

@@ -6,10 +6,12 @@ use crate::requantize::{Promised, Requantize, multiply, parameters};
 use anyhow::{Result, anyhow, bail};
 use tiebreak_common::accumulators::accumulators;
 use tiebreak_common::{Class, Effort};
-use tiebreak_engine::erased::{AnyCase, Change};
+use tiebreak_engine::erased::AnyCase;
 use tiebreak_engine::explain::cause;
 use tiebreak_engine::lane::Lane;
-use tiebreak_engine::operation::{Case, Observed, Operation, changes_in, contract, differs, find, kernels, mutants};
+use tiebreak_engine::operation::{
+    Case, Change, Observed, Operation, changes_in, contract, differs, find, kernels, mutants,
+};
 use tiebreak_engine::run::answers::outs;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::requantize::{Kernel, Params};
@@ -81,7 +83,7 @@ fn run(acc: i32, p: &Parameters, explained: &mut Explained, kernel: &Kernel) -> 
         let found = (seen.differ > 0).then(|| {
             let plain = Promised::plain(promised);
             let causes = changes_in::<Requantize>(0, &plain, &plain, &kernel.contract.domain, false);
-            let causes: Vec<_> = causes.into_iter().map(Change::of_typed::<Requantize>).collect();
+            let causes: Vec<_> = causes.into_iter().map(Change::erased).collect();
             cause::explain(&causes, &[&Observed::of::<Requantize>((*seen).clone())])
         });
         explained.parties.push(Party {

@@ -7,11 +7,11 @@ use crate::fpm::{FixedPointMultiply, Q31, case, parameters, simpler};
 use std::collections::BTreeSet;
 use tiebreak_common::Class;
 use tiebreak_common::parameters::SWEPT;
-use tiebreak_engine::erased::{AnyCase, Change};
+use tiebreak_engine::erased::AnyCase;
 use tiebreak_engine::explain::cause::{Explanation, explain};
 use tiebreak_engine::lane::runner::Runner;
 use tiebreak_engine::operation::fault::{Seen as Faults, Sighting};
-use tiebreak_engine::operation::{self, CaseSelection, Observed, SweptSide, SweptWitness, Wanted};
+use tiebreak_engine::operation::{self, CaseSelection, Change, Observed, SweptSide, SweptWitness, Wanted};
 use tiebreak_engine::run::sweep::ChunkOutcome;
 use tiebreak_impls::fpm::{Channel, Kernel};
 use tiebreak_oracle::fpm::Scheme;
@@ -130,7 +130,7 @@ impl Plan<'_> {
             due: Vec::new(),
         };
         let causes = changes_in(group, &self.promised, scheme, &self.kernel.contract.domain, kept);
-        let causes: Vec<_> = causes.into_iter().map(Change::of_typed::<FixedPointMultiply>).collect();
+        let causes: Vec<_> = causes.into_iter().map(Change::erased).collect();
         let found = explain(&causes, &[&observed]);
         let hypotheses = possible(group, &self.promised, scheme, kept);
         let p = parameters(self.channel, Q31);

@@ -1,20 +1,20 @@
 //! An operation's functions on values without its types, each from the function with the types.
 
-use super::kernel::{Kernel, Lists};
-use super::{AnyOperation, Change, Domain, Erased, Op, Params, Scheme, capabilities};
-use crate::operation::case::{Case, Frames, Later, Spec};
-use crate::operation::case_cache::CaseCache;
+use super::capabilities;
+use super::operation::{AnyOperation, Change, Erased};
+use super::typed::Of;
+use super::values::{Domain, Kernel, Lists, Params, Scheme};
+use crate::operation::arguments::Arguments;
+use crate::operation::case::{Case, Spec};
 use crate::operation::errors::{CaseError, Unposable};
 use crate::operation::expected::Expected;
-use crate::operation::observed::{Observed, Witness};
 use crate::operation::selection::{CaseSelection, Wanted};
-use crate::operation::{self, Arguments, Capabilities, NamedScheme, Operation};
+use crate::operation::{self, Capabilities, NamedScheme, Operation};
 use serde::Deserialize;
 use serde_json::Value as Json;
+use std::any::TypeId;
 use std::fmt::{self, Debug};
-use std::marker::PhantomData;
 use std::ops::RangeInclusive;
-use std::sync::Arc;
 use tiebreak_common::budget::Budget;
 use tiebreak_impls::Form;
 use tiebreak_impls::contract::Contract;
@@ -25,15 +25,11 @@ use tiebreak_oracle::names::UnknownName;
 use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::Value;
 
-/// Operation with its types.
-struct Of<O>(PhantomData<fn() -> O>);
-
-/// Returns an operation without its types.
-pub const fn op<O: Operation>() -> Op {
-    const { &Of::<O>(PhantomData) }
-}
-
 impl<O: Operation> AnyOperation for Of<O> {
+    fn id(&self) -> TypeId {
+        TypeId::of::<O>()
+    }
+
     fn name(&self) -> &'static str {
         O::OP
     }
@@ -114,7 +110,7 @@ impl<O: Operation> AnyOperation for Of<O> {
     }
 
     fn changes(&self, scheme: &Scheme, domain: &Domain) -> Vec<Change> {
-        O::changes(scheme.typed::<O>(), domain.typed::<O>()).into_iter().map(Change::of_typed::<O>).collect()
+        O::changes(scheme.typed::<O>(), domain.typed::<O>()).into_iter().map(operation::Change::erased).collect()
     }
 
     fn widest_domain(&self, scheme: &Scheme, ty: Option<&str>, arguments: &mut Arguments) -> Result<Domain, CaseError> {
@@ -175,74 +171,5 @@ impl<O: Operation> AnyOperation for Of<O> {
 
     fn write_params(&self, params: &Params, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         params.typed::<O>().fmt(f)
-    }
-}
-
-impl<P> Case<P> {
-    fn with<Q>(self, params: impl FnOnce(P) -> Q) -> Case<Q> {
-        Case { params: params(self.params), tensors: self.tensors, misalign: self.misalign }
-    }
-}
-
-impl Case<Params> {
-    /// Wraps a case of an operation.
-    pub fn of<O: Operation>(case: Case<O::Params>) -> Self {
-        case.with(Params::of::<O>)
-    }
-
-    /// Returns the case of the operation, with the same tensors.
-    pub fn typed<O: Operation>(&self) -> Case<O::Params> {
-        self.clone().with(|params| params.typed::<O>().clone())
-    }
-}
-
-impl Spec<Params> {
-    /// Wraps a spec of an operation.
-    pub fn of<O: Operation>(spec: Spec<O::Params>) -> Self {
-        let Spec { params, fills, misalign, generator, turn, block, later, place, cache: _ } = spec;
-        let later = later.map(|later| {
-            let of: Arc<dyn Frames<Params>> = Arc::new(FramesOf::<O>(later.of));
-            Later { of, at: later.at }
-        });
-        let params = Params::of::<O>(params);
-        Self { params, fills, misalign, generator, turn, block, later, place, cache: CaseCache::NOTHING }
-    }
-}
-
-/// Frames of an operation.
-struct FramesOf<O: Operation>(Arc<dyn Frames<O::Params>>);
-
-impl<O: Operation> Frames<Params> for FramesOf<O> {
-    fn spec(&self, frame: &Params, at: usize) -> Spec<Params> {
-        Spec::of::<O>(self.0.spec(frame.typed::<O>(), at))
-    }
-}
-
-impl Observed<Params> {
-    /// Wraps the evidence of an operation.
-    pub fn of<O: Operation>(seen: Observed<O::Params>) -> Self {
-        let Observed { case, outs, expected, differ, faulty, due } = seen;
-        Self { case: Case::of::<O>(case), outs, expected, differ, faulty, due }
-    }
-
-    /// Returns the evidence with the operation's types.
-    pub fn typed<O: Operation>(&self) -> Observed<O::Params> {
-        let Self { case, outs, expected, differ, faulty, due } = self;
-        Observed {
-            case: case.typed::<O>(),
-            outs: outs.clone(),
-            expected: expected.clone(),
-            differ: *differ,
-            faulty: faulty.clone(),
-            due: due.clone(),
-        }
-    }
-}
-
-impl Witness<Params> {
-    /// Returns the witness with the operation's types.
-    pub fn typed<O: Operation>(&self) -> Witness<O::Params> {
-        let Self { case, index, got, expected } = self;
-        Witness { case: case.typed::<O>(), index: *index, got: got.clone(), expected: expected.clone() }
     }
 }
