@@ -128,12 +128,12 @@ fn measured<O: Operation>(
         return Err("its domain is without the parameters of this measurement".to_owned());
     }
     let mut rng = stream(1, "bench/libraries");
-    let tensors = std::array::from_fn(|t| {
+    let tensors: [Vec<i32>; 3] = std::array::from_fn(|t| {
         let range = values(domain, t);
         let count = (range.end() - range.start() + 1) as u32;
         (0..sizes.inputs[t]).map(|_| range.start() + below(&mut rng, count) as i32).collect()
     });
-    let case = Case { params, tensors, misalign: 0 };
+    let case = Case { params, tensors: tensors.into(), misalign: 0 };
     let scheme = contract::<O>(kernel).map_err(|error| error.to_string())?;
     let (payload, results) = (Arc::new(case.payload()), sizes.outputs);
     let subject: Subject<'_, O> = Subject { lane, kernel, scheme, case, payload, results };

@@ -10,14 +10,14 @@ use tiebreak_impls::kernel::Kernel;
 use tiebreak_oracle::rounding::RoundingRule;
 use tiebreak_reports::ledger::{Value, Verdict};
 use tiebreak_suites::budget::{Budget, Effort};
+use tiebreak_suites::engine::erased::{self, Params, op};
 use tiebreak_suites::engine::pipeline::Pipeline;
 use tiebreak_suites::engine::plan::plans;
 use tiebreak_suites::fpm::FixedPointMultiply;
-use tiebreak_suites::operation::Arguments;
-use tiebreak_suites::operation::{self, Case, CaseError, CaseSelection, Change, Expected, Operation};
-use tiebreak_suites::operation::{Capabilities, Causes, Compiled, Deviations, Tensors, contract, label, scheme_named};
+use tiebreak_suites::operation::{Arguments, Case, CaseError, CaseSelection, Change, Expected, Operation};
+use tiebreak_suites::operation::{Capabilities, Causes, Compiled, Deviations, Tensors, label};
 use tiebreak_suites::operation::{Spec, Unposable, Wanted};
-use tiebreak_suites::verify::{Command, PartialRun, Registry, Request, Verifies};
+use tiebreak_suites::verify::{Command, PartialRun, Registry, Request};
 use tiebreak_suites::{elementwise::Add, matmul::Matmul, quantize::Quantize, requantize::Requantize};
 
 const SEED: u64 = 1;
@@ -40,13 +40,13 @@ fn work<P>(results: usize, case: &Case<P>) -> usize {
 }
 
 /// Returns the work of the smallest case of each chunk. A run that checks only these cases detects no other fault.
-fn smallest<O: Operation>(kernel: &Kernel<O::Run, O::Domain>) -> BTreeSet<usize> {
+fn smallest(kernel: &erased::Kernel) -> BTreeSet<usize> {
     let domain = &kernel.contract.domain;
-    let mut specs = plans::whole::<O>(domain, &CaseSelection::default(), &Effort::Quick.budget(), SEED);
-    specs.retain(|spec| O::covers(domain, &spec.params));
-    let work = |spec: &Spec<O::Params>| {
-        let results = operation::sizes::<O>(domain, &spec.params).expect("it is covered").outputs;
-        Some(work(results, &spec.case::<O>(domain, SEED)?)).filter(|_| results > 0)
+    let mut specs = plans::whole(domain, &CaseSelection::default(), &Effort::Quick.budget(), SEED);
+    specs.retain(|spec| domain.covers(&spec.params));
+    let work = |spec: &Spec<Params>| {
+        let results = domain.sizes(&spec.params).expect("it is covered").outputs;
+        Some(work(results, &spec.case(domain, SEED)?)).filter(|_| results > 0)
     };
     let works: Vec<Option<usize>> = specs.iter().map(work).collect();
     works.chunks(64).filter_map(|chunk| chunk.iter().flatten().min()).copied().collect()
@@ -131,8 +131,8 @@ impl<O: Operation> Operation for Faulty<O> {
 /// Runs a quick verification of a kernel with this fault in the oracle.
 fn verified<O: Operation>(kernel: &str, fault: Fault) -> Result<Verdict, String> {
     *FAULT.write().unwrap_or_else(PoisonError::into_inner) = fault;
-    let operation: &'static dyn Verifies = &const { Pipeline::<Faulty<O>>::NEW };
-    let registry = Registry { operations: Box::leak(Box::new([operation])), bounds: |_, _| Ok(Vec::new()) };
+    let registry =
+        Registry { operations: Box::leak(Box::new([Pipeline::of::<Faulty<O>>()])), bounds: |_, _| Ok(Vec::new()) };
     let request = Request {
         ops: vec![O::OP.to_owned()],
         kernels: vec![kernel.to_owned()],
@@ -159,12 +159,12 @@ fn verified<O: Operation>(kernel: &str, fault: Fault) -> Result<Verdict, String>
 #[track_caller]
 fn stops<O: Operation>(name: &str) {
     verified::<O>(name, Fault::Nowhere).unwrap_or_else(|said| panic!("{name} without a fault in the oracle: {said}"));
-    let kernel = tiebreak_suites::operation::find::<O>(name).expect("a kernel");
-    let contract = label::<O>(&contract::<O>(kernel).expect("a scheme"));
-    let reference = O::reference(kernel, &Wanted::default()).expect("it is held against a reference");
-    let reference = label::<O>(&scheme_named::<O>(&reference).expect("a scheme"));
+    let kernel = op::<O>().find(name).expect("a kernel");
+    let contract = kernel.scheme().expect("a scheme").label();
+    let reference = op::<O>().reference(kernel, &Wanted::default()).expect("it is held against a reference");
+    let reference = op::<O>().scheme(&reference).expect("a scheme").label();
     assert_ne!(contract, reference, "{name} has one side only");
-    let beside = Fault::Beside(smallest::<O>(kernel));
+    let beside = Fault::Beside(smallest(kernel));
     for (fault, scheme) in [(beside, contract), (Fault::Scheme(reference.clone()), reference)] {
         let said = verified::<O>(name, fault.clone());
         let said = said.expect_err(&format!("{name} with a fault in the oracle: {fault:?}"));

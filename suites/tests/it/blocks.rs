@@ -2,9 +2,9 @@
 
 use crate::bad_input::refused;
 use crate::common::*;
+use tiebreak_suites::engine::erased::op;
 use tiebreak_suites::engine::self_check::mutants as self_check;
 use tiebreak_suites::lane::Lane;
-use tiebreak_suites::operation::mutants;
 use tiebreak_suites::{dequantize::Dequantize, quantize::Quantize};
 
 /// Two by two blocks of two by three elements: scales 0.5 and 2.0 above, 0.25 and 1.0 below.
@@ -67,11 +67,9 @@ fn blocks_that_do_not_fit_are_refused() {
 #[test]
 fn scales_of_another_block_are_told() {
     let host = Lane::host();
-    let block = |class: &str| class == "block";
-    let quantize = mutants::<Quantize>().iter().filter(|m| block(m.class));
-    let dequantize = mutants::<Dequantize>().iter().filter(|m| block(m.class));
-    let checks = quantize.map(|m| self_check::check::<Quantize>(m, &host, 1));
-    let checks: Vec<_> = checks.chain(dequantize.map(|m| self_check::check::<Dequantize>(m, &host, 1))).collect();
+    let mutants = op::<Quantize>().mutants().iter().chain(op::<Dequantize>().mutants());
+    let mutants = mutants.filter(|mutant| mutant.class == "block");
+    let checks: Vec<_> = mutants.map(|mutant| self_check::check(mutant, &host, 1)).collect();
     assert_eq!(checks.len(), 5);
     for check in checks {
         let check = check.expect("a scheme");

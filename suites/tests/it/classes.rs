@@ -5,7 +5,7 @@ use crate::common::{lane, params, posed, scheme};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use tiebreak_impls::contract::{Contract, Deviation, Domain, Overflow, Promise, Region};
-use tiebreak_impls::fpm::{self, Batch, Channel, Kernel};
+use tiebreak_impls::fpm::{self, Channel, Kernel};
 use tiebreak_impls::instruction::model;
 use tiebreak_impls::mutants;
 use tiebreak_oracle::fpm::scheme::DEFINITIONS;
@@ -14,6 +14,7 @@ use tiebreak_oracle::word;
 use tiebreak_suites::accumulators::accumulators;
 use tiebreak_suites::budget::Effort;
 use tiebreak_suites::class::Class;
+use tiebreak_suites::engine::erased::{self, Change, Params};
 use tiebreak_suites::engine::explain::cause::explain;
 use tiebreak_suites::engine::explain::groups::Explained;
 use tiebreak_suites::engine::judge::record::judged;
@@ -73,15 +74,16 @@ const TIES_UP: Promise = Promise { scheme: "ties-up", overflow: Overflow::Wrap }
 
 /// Judged results of a kernel of this file, on the pairs of a quick run.
 struct Settled {
-    contract: Side<Batch>,
-    explained: Vec<Explained<Batch>>,
+    contract: Side<Params>,
+    explained: Vec<Explained<Params>>,
     /// Number of results that follow a declared deviation.
     deviating: u64,
 }
 
 fn settled(kernel: &Kernel) -> Settled {
     let host = lane("host");
-    let contract = FixedPointMultiply::contract(kernel).expect("known schemes");
+    let erased = erased::Kernel::of::<FixedPointMultiply>(kernel);
+    let contract = erased.scheme().expect("known schemes");
     let budget = Effort::Quick.budget();
     let covered = grid(&budget, 1).into_iter().filter(|c| kernel.contract.domain.contains(c.multiplier, c.shift, 31));
     let (mut cases, mut outs) = (Vec::new(), Vec::new());
@@ -92,12 +94,12 @@ fn settled(kernel: &Kernel) -> Settled {
         xs.truncate(xs.len() - (xs.len() + 1) % 4);
         let mut out = vec![0; xs.len()];
         (kernel.portable)(&params(channel), &xs, &mut out);
-        cases.push(posed(kernel, None, case(31, vec![channel], xs)));
+        cases.push(posed(&erased, None, case(31, vec![channel], xs)));
         outs.push(Some(out));
     }
-    let record = judged::<FixedPointMultiply>(&host, kernel, &contract, &[], &cases, &Answers::of(outs));
+    let record = judged(&host, &erased, &contract, &[], &cases, &Answers::of(outs));
     assert!(record.contract.count.inputs > 1000);
-    let explained = self_check::explained::<FixedPointMultiply>(kernel, &contract, &host, &record.contract);
+    let explained = self_check::explained(&erased, &contract, &host, &record.contract);
     let deviating = record.faults.values().map(|sighting| sighting.results).sum();
     Settled { contract: record.contract, explained, deviating }
 }
@@ -145,10 +147,11 @@ fn a_declared_deviation_that_is_not_there() {
     assert_eq!(classes(&stale), [Class::StaleDeviation]);
     assert_eq!(stale.deviating, 0);
     let witness = &stale.explained.first().expect("it differs").witness;
-    let len = witness.case.params.len;
+    let case = witness.case.typed::<FixedPointMultiply>();
+    let len = case.params.len;
     assert!(witness.index >= len - len % 4, "{witness:?}");
     let expected = scheme("ties-up:wrap");
-    let expected = FixedPointMultiply::expected(&expected, &witness.case).expect("values")[witness.index];
+    let expected = FixedPointMultiply::expected(&expected, &case).expect("values")[witness.index];
     assert_eq!(Some(witness.expected.clone()), expected.map(Into::into), "what the declaration says");
 }
 
@@ -183,7 +186,7 @@ fn a_class_covers_everything_it_names() {
         let causes = changes_in(*group, &contract, &contract, &Domain::ALL, false);
         let Some(cause) = explanation.cause.map(|at| &causes[at]) else { continue };
         for seen in settled.contract.groups[group].evidence() {
-            assert!(cause.explains(&[seen]).is_some(), "{seen:?}");
+            assert!(cause.explains(&[&seen.typed::<FixedPointMultiply>()]).is_some(), "{seen:?}");
         }
     }
     assert!(
@@ -223,7 +226,7 @@ fn recognised(contract: &Promised, hypothesis: &Hypothesis, inputs: &[(Channel, 
     let predicted = |h: &Hypothesis, c: &Channel, x: i32| h.predicts(x.into(), &parameters(*c, 31));
     let (mut differing, mut same) = (0, 0);
     for direction in ShiftDirection::ALL {
-        let mut all: Vec<Observed<Batch>> = Vec::new();
+        let mut all: Vec<Observed<Params>> = Vec::new();
         for (channel, xs) in inputs.iter().filter(|(c, _)| ShiftDirection::of(c.shift) == direction) {
             // Inputs without a prediction of the hypothesis get the scheme's value.
             let outs: Option<Vec<i32>> =
@@ -232,16 +235,18 @@ fn recognised(contract: &Promised, hypothesis: &Hypothesis, inputs: &[(Channel, 
             let case = case(31, vec![*channel], xs.clone());
             let expected = FixedPointMultiply::expected(contract, &case).expect("values");
             let differ = expected.iter().zip(&outs).filter(|(e, out)| e.is_some_and(|e| e != **out)).count();
-            all.push(Observed { case, outs, expected, differ, faulty: Vec::new(), due: Vec::new() });
+            let seen = Observed { case, outs, expected, differ, faulty: Vec::new(), due: Vec::new() };
+            all.push(Observed::of::<FixedPointMultiply>(seen));
         }
         if all.iter().all(|seen| seen.differ == 0) {
             continue;
         }
         let group = contract.group(contract.rest(), direction);
         // As in a run, the evidence is a sample spread over all cases.
-        let evidence: Vec<&Observed<Batch>> =
+        let evidence: Vec<&Observed<Params>> =
             all.iter().step_by(2).chain(all.iter().filter(|s| s.differ > 0)).collect();
         let causes = changes_in(group, contract, contract, &Domain::ALL, false);
+        let causes: Vec<_> = causes.into_iter().map(Change::erased).collect();
         let found = explain(&causes, &evidence);
         let what = format!("{}: {} ({direction:?})", contract.scheme.label(), hypothesis.because);
         assert_ne!(found.class, Class::Unexplained, "{what}");
@@ -253,7 +258,7 @@ fn recognised(contract: &Promised, hypothesis: &Hypothesis, inputs: &[(Channel, 
             let taken = possible(group, contract, contract, false).swap_remove(at);
             let pairs = || {
                 all.iter().flat_map(|seen| {
-                    let channel = seen.case.params.params.channels[0];
+                    let channel = seen.case.params.typed::<FixedPointMultiply>().params.channels[0];
                     seen.case.tensors[0].iter().zip(&seen.outs).map(move |(x, got)| (channel, *x, *got))
                 })
             };

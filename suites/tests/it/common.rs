@@ -10,12 +10,13 @@ use tempfile::TempDir;
 use tiebreak_impls::fpm::{self, Batch, Channel, Kernel, Params};
 use tiebreak_impls::mutants;
 use tiebreak_reports::files::{LEDGER, read_ledger};
+use tiebreak_suites::engine::erased::{self, AnyCase};
 use tiebreak_suites::engine::run::subject::{ExpectedCase, mask_undefined};
 use tiebreak_suites::fpm::FixedPointMultiply;
 use tiebreak_suites::fpm::promised::Promised;
 use tiebreak_suites::lane::Lane;
 use tiebreak_suites::lane::config::Lanes;
-use tiebreak_suites::operation::{Case, Operation, scheme_named};
+use tiebreak_suites::operation::{Case, scheme_named};
 use tiebreak_suites::verify::{OPS, kernel_names};
 
 /// Returns the lanes file: next to the build of this test, otherwise that of the workspace.
@@ -194,11 +195,15 @@ pub(crate) fn params(channel: Channel) -> Params {
 }
 
 /// Returns a case with the expected results of a kernel's contract and of a reference.
-pub(crate) fn posed(kernel: &Kernel, reference: Option<&Promised>, case: Case<Batch>) -> ExpectedCase<Batch> {
-    let contract = FixedPointMultiply::contract(kernel).expect("known schemes");
-    let expected = |scheme: &Promised| FixedPointMultiply::expected(scheme, &case).expect("a value");
-    let contract = expected(&contract);
-    let reference = reference.map(|scheme| mask_undefined::<FixedPointMultiply>(&contract, expected(scheme)));
+pub(crate) fn posed(
+    kernel: &erased::Kernel,
+    reference: Option<&erased::Scheme>,
+    case: Case<Batch>,
+) -> ExpectedCase<erased::Params> {
+    let case = AnyCase::of::<FixedPointMultiply>(case);
+    let expected = |scheme: &erased::Scheme| scheme.expected(&case).expect("a value");
+    let contract = expected(&kernel.scheme().expect("known schemes"));
+    let reference = reference.map(|scheme| mask_undefined(kernel.op(), &contract, expected(scheme)));
     ExpectedCase::new(case, contract, reference)
 }
 

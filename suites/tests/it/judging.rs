@@ -6,7 +6,8 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::collections::BTreeMap;
 use tiebreak_impls::Form;
-use tiebreak_impls::fpm::{Channel, kernels};
+use tiebreak_impls::fpm::Channel;
+use tiebreak_suites::engine::erased::{Kernel, Scheme, op};
 use tiebreak_suites::engine::explain::witness::first_difference;
 use tiebreak_suites::engine::judge::record::judged;
 use tiebreak_suites::engine::run::answers::Answers;
@@ -30,19 +31,19 @@ fn outputs(name: &str, channel: Channel, xs: &[i32]) -> Vec<i32> {
 
 #[test]
 fn one_output_off_by_one_is_one_difference() {
-    let host = lane("host");
+    let (host, kernels) = (lane("host"), op::<FixedPointMultiply>().kernels());
     let strategy =
-        (0..kernels().len(), any::<prop::sample::Index>(), any::<bool>(), prop::collection::vec(any::<i32>(), 1..300));
+        (0..kernels.len(), any::<prop::sample::Index>(), any::<bool>(), prop::collection::vec(any::<i32>(), 1..300));
     let at = channel(1_395_864_320, -8);
     let tested = runner(300).run(&strategy, |(which, index, up, xs)| {
-        let kernel = &kernels()[which];
-        let contract = FixedPointMultiply::contract(kernel).expect("known schemes");
+        let kernel = &kernels[which];
+        let contract = kernel.scheme().expect("known schemes");
         let mut outs = outputs(kernel.name, at, &xs);
         let len = xs.len();
         let posed = [posed(kernel, None, case(31, vec![at], xs))];
         let judge = |outs: &[i32]| {
             let answers = Answers::of(vec![Some(outs.to_vec())]);
-            judged::<FixedPointMultiply>(&host, kernel, &contract, &[], &posed, &answers).contract
+            judged(&host, kernel, &contract, &[], &posed, &answers).contract
         };
         prop_assert_eq!(judge(&outs).count.differ, 0);
         let index = index.index(len);
@@ -54,7 +55,7 @@ fn one_output_off_by_one_is_one_difference() {
         prop_assert_eq!(side.count.differ, u64::from(in_domain));
         if in_domain {
             prop_assert_eq!(side.count.by_delta.all(), BTreeMap::from([(i64::from(delta), 1)]));
-            let first = first_difference::<FixedPointMultiply>(&kernel.contract.domain, side.smallest().expect("one"));
+            let first = first_difference(&kernel.contract.domain, side.smallest().expect("one"));
             prop_assert_eq!(first.expect("it differs").index, index);
         }
         Ok(())
@@ -68,6 +69,7 @@ fn a_changed_block_is_counted_exactly() {
     let host = lane("host");
     // Under saturation, whole blocks are expected at an end of the word.
     let reference = scheme("ties-up:saturate");
+    let against = Scheme::of::<FixedPointMultiply>(reference.clone());
     // Changes: by a little, by any amount, by an amount that wraps to one, or to an end of the word.
     let steps = prop_oneof![Just(Some(1i32)), Just(Some(-1)), Just(Some(2)), any::<i32>().prop_map(Some), Just(None)];
     let changes = prop::collection::vec((0..BLOCK_IN_PROCESS, steps), 0..40);
@@ -93,7 +95,7 @@ fn a_changed_block_is_counted_exactly() {
         let mut swept = ChunkOutcome::default();
         plan.judge(at, &outs, &mut swept.seen);
         let settled = plan.settle(swept);
-        let posed = posed(kernel, Some(&reference), case(31, vec![channel], xs));
+        let posed = posed(&Kernel::of::<FixedPointMultiply>(kernel), Some(&against), case(31, vec![channel], xs));
         for (side, expected) in settled.sides.iter().zip([Some(&posed.contract), posed.reference.as_ref()]) {
             let one_by_one = Judged::of(&posed.case.tensors[0], &outs, expected.expect("given"));
             let (count, other) = (&side.count, &one_by_one.count);

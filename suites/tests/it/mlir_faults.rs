@@ -6,18 +6,17 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 use tempfile::TempDir;
-use tiebreak_impls::kernel::Kernel;
-use tiebreak_impls::quantized::{Cast, Params};
+use tiebreak_impls::quantized::Cast;
 use tiebreak_oracle::dequantize;
 use tiebreak_suites::dequantize::Dequantize;
 use tiebreak_suites::engine::case::text;
+use tiebreak_suites::engine::erased::{AnyCase, Kernel, op};
 use tiebreak_suites::engine::judge::record::run;
 use tiebreak_suites::engine::run::subject::ExpectedCase;
 use tiebreak_suites::lane::config::Lanes;
 use tiebreak_suites::lane::{Lane, provide};
 use tiebreak_suites::mlir::faults::KNOWN;
 use tiebreak_suites::mlir::{Function, Plan};
-use tiebreak_suites::operation::{Case, Operation, find, promise};
 use tiebreak_suites::quantize::Quantize;
 use tiebreak_suites::quantized::{quantizations, read_type};
 
@@ -321,22 +320,27 @@ fn quantizes(edge: &Edge) -> bool {
     edge.kernel.contains("qcast")
 }
 
+fn kernel_of(edge: &Edge) -> &'static Kernel {
+    let op = if quantizes(edge) { op::<Quantize>() } else { op::<Dequantize>() };
+    op.find(edge.kernel).expect("a kernel")
+}
+
 /// Returns the case of an edge.
-fn case_of(edge: &Edge) -> Case<Params> {
+fn case_of(edge: &Edge) -> AnyCase {
     let text = format!("{} {}", edge.case, if quantizes(edge) { "x=0" } else { "q=0" });
-    let case = if quantizes(edge) {
-        text::parse::<Quantize>(&text, &kernel_of::<Quantize>(edge.kernel).contract.domain)
-    } else {
-        text::parse::<Dequantize>(&text, &kernel_of::<Dequantize>(edge.kernel).contract.domain)
-    };
-    Case { tensors: [vec![edge.input], Vec::new(), Vec::new()].into(), ..case.expect("a case") }
+    let case = text::parse(&text, &kernel_of(edge).contract.domain).expect("a case");
+    AnyCase { tensors: [vec![edge.input], Vec::new(), Vec::new()].into(), ..case }
 }
 
 /// Lanes of the edges, with modules of all their casts.
 static PROVIDED: LazyLock<Lanes> = LazyLock::new(|| {
     let function = |edge: &Edge| {
-        let cast = if quantizes(edge) { Cast::Quantize } else { Cast::Dequantize };
-        Function { cast, params: case_of(edge).params }
+        let params = case_of(edge).params;
+        if quantizes(edge) {
+            Function { cast: Cast::Quantize, params: params.typed::<Quantize>().clone() }
+        } else {
+            Function { cast: Cast::Dequantize, params: params.typed::<Dequantize>().clone() }
+        }
     };
     let names: BTreeSet<String> = EDGES.iter().map(|edge| edge.lane.to_owned()).collect();
     let names: Vec<String> = names.into_iter().collect();
@@ -354,21 +358,14 @@ fn lying(edge: &Edge, lie: i32) -> (TempDir, Lane) {
     (dir, lane)
 }
 
-type KernelOf<O> = Kernel<<O as Operation>::Run, <O as Operation>::Domain>;
-
-fn kernel_of<O: Operation>(name: &str) -> &'static KernelOf<O> {
-    find::<O>(name).expect("a kernel")
-}
-
 /// Counts results that differ from the contract, results that follow a known fault, and differences from a reference equal to the contract.
-fn judged<O: Operation<Params = Params>>(edge: &Edge, lie: i32) -> (u64, u64, u64) {
-    let ((_dir, lane), case) = (lying(edge, lie), case_of(edge));
-    let kernel = kernel_of::<O>(edge.kernel);
-    let contract = promise::<O>(kernel).expect("a scheme");
-    let expected = O::expected(&contract, &case).expect("a case of the domain");
+fn judged(edge: &Edge, lie: i32) -> (u64, u64, u64) {
+    let ((_dir, lane), kernel, case) = (lying(edge, lie), kernel_of(edge), case_of(edge));
+    let contract = kernel.promise().expect("a scheme");
+    let expected = contract.expected(&case).expect("a case of the domain");
     assert_eq!(expected, [Some(edge.right)], "{} {} {}", edge.lane, edge.kernel, edge.case);
     let posed = ExpectedCase::new(case, expected.clone(), Some(expected));
-    let record = run::<O>(&lane, kernel, &contract, &[], &[posed]);
+    let record = run(&lane, kernel, &contract, &[], &[posed]);
     assert!(record.failures.is_empty(), "{:?}", record.failures);
     let seen = record.faults.values().map(|sighting| sighting.results).sum();
     (record.contract.count.differ, seen, record.reference.count.differ)
@@ -383,16 +380,12 @@ fn a_known_fault_allows_its_values_and_not_the_next() {
         assert!(EDGES.iter().any(|edge| shown(&edge)), "{known:?}");
     }
     for edge in EDGES.iter().filter(|edge| !cfg!(target_arch = "aarch64") || lanes.contains(&edge.lane)) {
-        let judged = |lie| match quantizes(edge) {
-            true => judged::<Quantize>(edge, lie),
-            false => judged::<Dequantize>(edge, lie),
-        };
         let described = format!("{} {} {}", edge.lane, edge.kernel, edge.case);
-        assert_eq!(judged(edge.right), (0, 0, 0), "right: {described}");
+        assert_eq!(judged(edge, edge.right), (0, 0, 0), "right: {described}");
         // The reference judges the actual output.
-        assert_eq!(judged(edge.faulty), (0, 1, 1), "faulty: {described}");
+        assert_eq!(judged(edge, edge.faulty), (0, 1, 1), "faulty: {described}");
         for beside in edge.beside {
-            assert_eq!(judged(beside), (1, 0, 1), "{beside:#x} beside: {described}");
+            assert_eq!(judged(edge, beside), (1, 0, 1), "{beside:#x} beside: {described}");
         }
     }
 }

@@ -12,6 +12,7 @@ use tiebreak_impls::mutants::{self, Mutant};
 use tiebreak_impls::protocol::Job;
 use tiebreak_oracle::fpm::{Parameters, Scheme};
 use tiebreak_reports::ledger::{CheckKind, SelfCheck};
+use tiebreak_suites::engine::erased::op;
 use tiebreak_suites::engine::self_check::mutants as self_check;
 use tiebreak_suites::fpm::FixedPointMultiply;
 use tiebreak_suites::lane::{Input, Lane, Order};
@@ -23,10 +24,10 @@ static CHECKS: LazyLock<Vec<(&str, Vec<SelfCheck>)>> =
 
 /// Runs every mutant and control in a lane.
 fn checked(lane: &Lane) -> Vec<SelfCheck> {
-    let groups = self_check::groups::<FixedPointMultiply>().expect("schemes are known");
+    let groups = self_check::groups(op::<FixedPointMultiply>()).expect("schemes are known");
     let groups = (0..groups).into_par_iter();
     let lanes = std::slice::from_ref(lane);
-    let checks = groups.map(|at| self_check::of_group::<FixedPointMultiply>(at, lanes, |_, _| true, 1));
+    let checks = groups.map(|at| self_check::of_group(op::<FixedPointMultiply>(), at, lanes, |_, _| true, 1));
     self_check::in_order(checks.collect::<Result<Vec<_>, _>>().expect("schemes are known").concat())
 }
 

@@ -8,8 +8,8 @@ use tiebreak_oracle::fpm::{Parameters, Scheme, exact};
 use tiebreak_reports::ledger::Ledger;
 use tiebreak_reports::text::case;
 use tiebreak_suites::engine::case::text;
+use tiebreak_suites::engine::erased::op;
 use tiebreak_suites::fuzzing::tensor::Fuzzed;
-use tiebreak_suites::operation::{self, kernels, scheme_named};
 use tiebreak_suites::verify::{Visitor, visit_tensors};
 
 fn figure<'a>(ledger: &'a Value, kind: &str) -> &'a Value {
@@ -228,24 +228,25 @@ struct Witnesses<'a> {
 
 impl Visitor for Witnesses<'_> {
     fn visit<O: Fuzzed>(&mut self) {
-        for row in self.ledger.rows.iter().filter(|row| row.op == O::OP) {
-            let kernel = kernels::<O>().iter().find(|kernel| kernel.name == row.kernel).expect("a kernel");
+        let op = op::<O>();
+        for row in self.ledger.rows.iter().filter(|row| row.op == op.name()) {
+            let kernel = op.kernels().iter().find(|kernel| kernel.name == row.kernel).expect("a kernel");
             // A case of millions of elements is not written out: its command runs the kernel's plan.
             let whole = row.witness.iter().filter(|w| w.command.contains(" --case ") || w.command.contains(" --x="));
             let shown = whole.map(|w| (case(&w.case), w.expected.as_ref(), &w.scheme));
             let examples = row.examples.iter().map(|e| (e.case.clone(), Some(&e.expected), &row.scheme));
             for (spelled, expected, scheme) in shown.chain(examples) {
-                let case = text::parse::<O>(&spelled, &kernel.contract.domain).expect("a case");
+                let case = text::parse(&spelled, &kernel.contract.domain).expect("a case");
                 let at = spelled
                     .split(' ')
                     .find_map(|word| word.strip_prefix("at="))
                     .map_or(0, |at| at.parse().expect("at"));
-                let exact = O::exact(&scheme_named::<O>(scheme).expect("a scheme"), &case).expect("values");
-                let element = operation::result_element::<O>(&kernel.contract.domain, &case.params);
+                let exact = op.scheme(scheme).expect("a scheme").exact(&case).expect("values");
+                let element = kernel.contract.domain.result_element(&case.params);
                 let words = exact.chunks(element.words()).nth(at).expect("a result").to_vec();
                 let words: Vec<i32> = words.into_iter().map(|word| word.expect("a value")).collect();
                 assert_eq!(Some(&element.described(&words)), expected, "{} {}: {spelled}", row.op, row.kernel);
-                *self.checked.entry(O::OP).or_default() += 1;
+                *self.checked.entry(op.name()).or_default() += 1;
             }
         }
     }

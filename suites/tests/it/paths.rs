@@ -2,25 +2,27 @@
 //! multiplication: results that a left shift had wrapped to the other end of the type were called `double-rounding`.
 
 use crate::common::*;
-use tiebreak_oracle::requantize::Scheme;
+use tiebreak_oracle::requantize;
 use tiebreak_suites::budget::Effort;
 use tiebreak_suites::class::Class;
 use tiebreak_suites::engine::case::text;
+use tiebreak_suites::engine::erased::{Scheme, op};
 use tiebreak_suites::engine::plan::plans;
 use tiebreak_suites::fuzzing::tensor::Fuzzed;
-use tiebreak_suites::operation::{CaseSelection, Operation, Wanted, contract, kernels, path, scheme_named};
+use tiebreak_suites::operation::{CaseSelection, Wanted};
 use tiebreak_suites::requantize::{Promised, Requantize};
 use tiebreak_suites::verify::{Visitor, visit_tensors};
 
 /// Returns the class of the first step from `ties-up` to a kernel's contract whose result equals the contract's.
 fn class(kernel: &str, case: &str) -> Option<Class> {
-    let kernel = kernels::<Requantize>().iter().find(|known| known.name == kernel).expect("a kernel");
-    let case = text::parse::<Requantize>(case, &kernel.contract.domain).expect("a case");
-    let contract = contract::<Requantize>(kernel).expect("a scheme");
-    let reference = Promised::plain(Scheme::parse("ties-up").expect("a scheme"));
-    let [own, exact] = [&contract, &reference].map(|scheme| Requantize::expected(scheme, &case).expect("values"));
+    let kernel = op::<Requantize>().kernels().iter().find(|known| known.name == kernel).expect("a kernel");
+    let case = text::parse(case, &kernel.contract.domain).expect("a case");
+    let contract = kernel.scheme().expect("a scheme");
+    let reference = Promised::plain(requantize::Scheme::parse("ties-up").expect("a scheme"));
+    let reference = Scheme::of::<Requantize>(reference);
+    let [own, exact] = [&contract, &reference].map(|scheme| scheme.expected(&case).expect("values"));
     assert_ne!(own, exact, "{case:?}");
-    let path = path::<Requantize>(&contract, &reference, &kernel.contract.domain);
+    let path = contract.path_from(&reference, &kernel.contract.domain);
     path.iter().find(|step| step.expected(&case).as_ref() == Some(&own)).map(|step| step.class(&case.params))
 }
 
@@ -65,18 +67,19 @@ const FEW: usize = 500;
 
 impl Visitor for Ends {
     fn visit<O: Fuzzed>(&mut self) {
-        for kernel in kernels::<O>() {
+        let op = op::<O>();
+        for kernel in op.kernels() {
             let domain = &kernel.contract.domain;
-            let contract = contract::<O>(kernel).expect("a scheme");
-            let Some(reference) = O::reference(kernel, &Wanted::default()) else { continue };
-            let path = path::<O>(&contract, &scheme_named::<O>(&reference).expect("a scheme"), domain);
+            let contract = kernel.scheme().expect("a scheme");
+            let Some(reference) = op.reference(kernel, &Wanted::default()) else { continue };
+            let path = contract.path_from(&op.scheme(&reference).expect("a scheme"), domain);
             let Some(step) = path.iter().find(|step| step.is_last()) else { continue };
-            let specs = plans::whole::<O>(domain, &CaseSelection::default(), &Effort::Quick.budget(), 1);
-            let cases = specs.iter().filter_map(|spec| spec.case::<O>(domain, 1));
+            let specs = plans::whole(domain, &CaseSelection::default(), &Effort::Quick.budget(), 1);
+            let cases = specs.iter().filter_map(|spec| spec.case(domain, 1));
             let small = cases.filter(|case| case.tensors.iter().all(|tensor| tensor.len() <= FEW));
             let first = self.cases;
             for case in small.step_by(7) {
-                let own = O::expected(&contract, &case).expect("values");
+                let own = contract.expected(&case).expect("values");
                 assert_eq!(step.expected(&case), Some(own), "{} {}: {case:?}", O::OP, kernel.name);
                 self.cases += 1;
             }

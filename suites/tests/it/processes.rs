@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
-use tiebreak_impls::fpm::Batch;
 use tiebreak_impls::mutants::FAULT_AT;
 use tiebreak_impls::operation::Operation;
 use tiebreak_suites::class::Class;
+use tiebreak_suites::engine::erased::{Kernel, Params, op};
 use tiebreak_suites::engine::judge::record::{Record, run};
 use tiebreak_suites::engine::run::sweep::ChunkOutcome;
 use tiebreak_suites::fpm::sweep::{CHUNK, Plan};
@@ -46,16 +46,21 @@ fn many() -> Vec<i32> {
     xs
 }
 
+/// Returns a kernel, mutant or process mutant, without its types.
+fn erased(name: &str) -> &'static Kernel {
+    op::<FixedPointMultiply>().find(name).unwrap_or_else(|| panic!("no kernel {name}"))
+}
+
 /// Runs accumulators through a kernel, and judges them against its contract.
-fn judged(lane: &Lane, name: &str, xs: Vec<i32>) -> Record<Batch> {
-    let kernel = kernel(name);
-    let contract = FixedPointMultiply::contract(kernel).expect("a known scheme");
+fn judged(lane: &Lane, name: &str, xs: Vec<i32>) -> Record<Params> {
+    let kernel = erased(name);
+    let contract = kernel.scheme().expect("a known scheme");
     let posed = posed(kernel, None, case(31, vec![channel(1 << 30, -1)], xs));
-    run::<FixedPointMultiply>(lane, kernel, &contract, &[], &[posed])
+    run(lane, kernel, &contract, &[], &[posed])
 }
 
 /// Runs one batch of `kernel` through the native worker.
-fn batch(kernel_name: &str) -> Record<Batch> {
+fn batch(kernel_name: &str) -> Record<Params> {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let lane = opened(&impatient(dir.path()), "host-worker").expect("run `cargo xtask test`");
     let record = judged(&lane, kernel_name, many());
@@ -69,11 +74,11 @@ fn batch(kernel_name: &str) -> Record<Batch> {
     record
 }
 
-fn only_failure(record: &Record<Batch>) -> (&Failure, i32) {
+fn only_failure(record: &Record<Params>) -> (&Failure, i32) {
     assert_eq!(record.failures.len(), 1, "{:?}", record.failures);
     let unanswered = &record.failures[0];
     let case = unanswered.witness.as_ref().unwrap_or_else(|| panic!("not isolated: {unanswered:?}"));
-    assert_eq!(case.params.params.channels, [channel(1 << 30, -1)]);
+    assert_eq!(case.params.typed::<FixedPointMultiply>().params.channels, [channel(1 << 30, -1)]);
     let [x] = case.tensors[0][..] else { panic!("more than one accumulator: {unanswered:?}") };
     (&unanswered.failure, x)
 }
@@ -112,8 +117,8 @@ fn a_failure_among_batches_in_flight_is_that_of_its_own() {
         ("mutant-panic", Class::Panic),
         ("mutant-short", Class::WrongLength),
     ] {
-        let kernel = kernel(mutant);
-        let contract = FixedPointMultiply::contract(kernel).expect("a known scheme");
+        let kernel = erased(mutant);
+        let contract = kernel.scheme().expect("a known scheme");
         // Small batches, and batches so large that a pipe cannot hold sixteen of them.
         for len in [50, 30_000] {
             let batch = |at: i32| {
@@ -124,7 +129,7 @@ fn a_failure_among_batches_in_flight_is_that_of_its_own() {
                 posed(kernel, None, case(31, vec![channel(1 << 30, -1)], xs))
             };
             let batches: Vec<_> = (0..40).map(batch).collect();
-            let record = run::<FixedPointMultiply>(&lane, kernel, &contract, &[], &batches);
+            let record = run(&lane, kernel, &contract, &[], &batches);
             if mutant == "mutant-short" {
                 // The mutant fails on every batch, and is given up after three.
                 assert_eq!((record.failures.len(), record.given_up, record.cases), (3, 37, 3));

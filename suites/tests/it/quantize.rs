@@ -5,19 +5,17 @@ use serde_json::Value;
 use tiebreak_oracle::dequantize;
 use tiebreak_oracle::float::Format;
 use tiebreak_oracle::quantize::{Quantization, Storage};
+use tiebreak_suites::engine::erased::op;
 use tiebreak_suites::engine::self_check::mutants as self_check;
 use tiebreak_suites::lane::Lane;
-use tiebreak_suites::operation::mutants;
 use tiebreak_suites::{dequantize::Dequantize, quantize::Quantize};
 
 /// Lines 12 to 14 of the corpus of known bugs, and bugs of this project.
 #[test]
 fn every_mutant_of_the_casts_dies_with_its_class() {
     let host = Lane::host();
-    let checks = mutants::<Quantize>().iter().map(|m| self_check::check::<Quantize>(m, &host, 1));
-    let checks = checks.chain(mutants::<Dequantize>().iter().map(|m| self_check::check::<Dequantize>(m, &host, 1)));
-    for check in checks {
-        let check = check.expect("a scheme");
+    for mutant in op::<Quantize>().mutants().iter().chain(op::<Dequantize>().mutants()) {
+        let check = self_check::check(mutant, &host, 1).expect("a scheme");
         assert!(check.passed, "{} {}: {} is not {}", check.op, check.name, check.seen, check.expected_class);
     }
 }

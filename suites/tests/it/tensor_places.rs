@@ -2,6 +2,7 @@
 
 use crate::common::{aarch64, channel, lane};
 use tiebreak_impls::{conv2d, dot, matmul, requantize, transform};
+use tiebreak_suites::engine::erased::AnyCase;
 use tiebreak_suites::engine::run::answers::outs;
 use tiebreak_suites::lane::{Lane, Lease};
 use tiebreak_suites::operation::{Case, Operation};
@@ -10,8 +11,9 @@ use tiebreak_suites::{conv2d::Conv2d, dot::Dot, matmul::Matmul, requantize::Requ
 /// Elements between a cache line and the first element.
 const MISALIGNMENTS: usize = 16;
 
-fn results<O: Operation>(lease: &mut Lease<'_>, kernel: &str, case: &Case<O::Params>, len: usize) -> Vec<i32> {
-    outs::<O>(lease, kernel, case, len).unwrap_or_else(|e| panic!("{kernel}: {e}: {case:?}"))
+fn results<O: Operation>(lease: &mut Lease<'_>, kernel: &str, case: Case<O::Params>, len: usize) -> Vec<i32> {
+    let case = AnyCase::of::<O>(case);
+    outs(lease, kernel, &case, len).unwrap_or_else(|e| panic!("{kernel}: {e}: {case:?}"))
 }
 
 /// Returns a tensor that is zero except for one element.
@@ -41,7 +43,7 @@ fn every_product(lane: &Lane) {
                 let params = matmul::Params { m, n, k, lhs_offset: 0, rhs_offset: 0 };
                 let tensors = [only(m * k, i * k + at, a), only(k * n, at * n + j, b), Vec::new()];
                 let case = Case { params, tensors: tensors.into(), misalign: place % MISALIGNMENTS };
-                let out = results::<Matmul>(&mut lease, kernel.name, &case, m * n);
+                let out = results::<Matmul>(&mut lease, kernel.name, case, m * n);
                 assert_eq!(
                     out,
                     only(m * n, i * n + j, a * b),
@@ -71,9 +73,9 @@ fn every_alignment(lane: &Lane) {
         let params = matmul::Params { m: 7, n: 5, k: 19, lhs_offset: -3, rhs_offset: 1000 };
         let tensors = [values(&domain.lhs_values, 7 * 19), values(&domain.rhs_values, 19 * 5), Vec::new()];
         let case = |misalign| Case { params, tensors: tensors.clone().into(), misalign };
-        let first = results::<Matmul>(&mut lease, kernel.name, &case(0), 35);
+        let first = results::<Matmul>(&mut lease, kernel.name, case(0), 35);
         for misalign in 1..MISALIGNMENTS {
-            let out = results::<Matmul>(&mut lease, kernel.name, &case(misalign), 35);
+            let out = results::<Matmul>(&mut lease, kernel.name, case(misalign), 35);
             assert_eq!(out, first, "{} {} misaligned by {misalign}", kernel.name, lane.name);
         }
         assert!(first.iter().any(|v| *v != first[0]), "{}: all elements are the same", kernel.name);
@@ -100,7 +102,7 @@ fn every_pixel(lane: &Lane) {
             for o in 0..6 {
                 let tensors = [only(pixels, pixel, a), only(weights, c * 6 + o, 1), Vec::new()];
                 let case = Case { params: shape, tensors: tensors.into(), misalign: (pixel + o) % MISALIGNMENTS };
-                let out = results::<Conv2d>(&mut lease, kernel.name, &case, 12 * 6);
+                let out = results::<Conv2d>(&mut lease, kernel.name, case, 12 * 6);
                 assert_eq!(out, only(12 * 6, place * 6 + o, a), "{} {}: {pixel} to {o}", kernel.name, lane.name);
             }
         }
@@ -138,7 +140,7 @@ fn every_step(lane: &Lane) {
                 for misalign in 0..MISALIGNMENTS {
                     let params = dot::Params { len: steps * each };
                     let case = Case { params, tensors: batch(steps, at).into(), misalign };
-                    let out = results::<Dot>(&mut lease, kernel.name, &case, steps * each);
+                    let out = results::<Dot>(&mut lease, kernel.name, case, steps * each);
                     let here = out[at * each..][..each].to_vec();
                     let first = alone.get_or_insert_with(|| here.clone());
                     assert_eq!(&here, first, "{} {}: step {at} of {steps}", kernel.name, lane.name);
@@ -178,7 +180,7 @@ fn every_accumulator(lane: &Lane) {
                 xs[at] = 123;
                 let case =
                     Case { params, tensors: [xs, Vec::new(), Vec::new()].into(), misalign: (at + len) % MISALIGNMENTS };
-                let out = results::<Requantize>(&mut lease, kernel.name, &case, len);
+                let out = results::<Requantize>(&mut lease, kernel.name, case, len);
                 let first = *alone.get_or_insert(out[at]);
                 assert_eq!(out[at], first, "{} {}: {at} of {len}", kernel.name, lane.name);
                 assert!(len == 1 || out[(at + 1) % len] != first, "{}: all elements are the same", kernel.name);
@@ -214,9 +216,9 @@ fn every_move(lane: &Lane) {
         let (params, sizes) = all.iter().find_map(fits).expect("one of them");
         let tensors = [(1..=sizes.inputs[0] as i32).collect::<Vec<_>>(), Vec::new(), Vec::new()];
         let case = |misalign| Case { params, tensors: tensors.clone().into(), misalign };
-        let first = results::<Transform>(&mut lease, kernel.name, &case(0), sizes.outputs);
+        let first = results::<Transform>(&mut lease, kernel.name, case(0), sizes.outputs);
         for misalign in 1..MISALIGNMENTS {
-            let out = results::<Transform>(&mut lease, kernel.name, &case(misalign), sizes.outputs);
+            let out = results::<Transform>(&mut lease, kernel.name, case(misalign), sizes.outputs);
             assert_eq!(out, first, "{} {} misaligned by {misalign}", kernel.name, lane.name);
         }
         // A word has parts of several elements; the tests of `packing` unpack such words.

@@ -76,10 +76,11 @@ impl Lists {
 
     /// Returns a caller's kernel, made at the first call.
     pub(super) fn elsewhere<O: Operation>(kernel: &'static operation::Kernel<O>) -> &'static Kernel {
-        static MADE: LazyLock<Mutex<HashMap<usize, &'static Kernel>>> = LazyLock::new(Mutex::default);
+        static MADE: LazyLock<Mutex<HashMap<(TypeId, usize), &'static Kernel>>> = LazyLock::new(Mutex::default);
         let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
         // A caller's kernel is kept until the process ends, so that its address is its own.
-        made.entry(std::ptr::from_ref(kernel).addr()).or_insert_with(|| Box::leak(Box::new(Kernel::of::<O>(kernel))))
+        made.entry((TypeId::of::<O>(), std::ptr::from_ref(kernel).addr()))
+            .or_insert_with(|| Box::leak(Box::new(Kernel::of::<O>(kernel))))
     }
 }
 
