@@ -1,10 +1,10 @@
 //! Every catalogue against the oracle, and the errors for a wrong line.
 
-use tiebreak_impls::fpm::{Kernel, kernels};
 use tiebreak_suites::conv2d::Conv2d;
 use tiebreak_suites::dot::Dot;
 use tiebreak_suites::engine::case::catalogue::{line, read};
 use tiebreak_suites::engine::case::text::parse;
+use tiebreak_suites::engine::erased::{Kernel, Op, op};
 use tiebreak_suites::fpm::FixedPointMultiply;
 use tiebreak_suites::fuzzing::tensor::Fuzzed;
 use tiebreak_suites::matmul::Matmul;
@@ -14,18 +14,19 @@ use tiebreak_suites::verify::{Visitor, visit_tensors};
 
 fn reason<O: Operation>(line: &str) -> String {
     let text = format!("# head\n\n{line}\n");
-    let bad = read::<O>(&text).expect_err(line);
+    let bad = read(op::<O>(), &text).expect_err(line);
     assert_eq!(bad.line, 3, "{bad}");
     assert!(bad.to_string().starts_with("line 3: "), "{bad}");
     bad.error.to_string()
 }
 
-fn agree<O: Operation>() {
-    let entries = read::<O>(O::CATALOGUE).unwrap_or_else(|bad| panic!("suites/ops/catalogue/{}.txt: {bad}", O::OP));
-    assert!(entries.len() > 4, "{}", O::OP);
+fn agree(op: Op) {
+    let name = op.name();
+    let entries = read(op, op.catalogue()).unwrap_or_else(|bad| panic!("suites/ops/catalogue/{name}.txt: {bad}"));
+    assert!(entries.len() > 4, "{name}");
     for (i, entry) in entries.iter().enumerate() {
         assert!(entries[..i].iter().all(|e| (&e.case, e.index) != (&entry.case, entry.index)), "{} twice", entry.case);
-        assert_eq!(read::<O>(&line(entry)), Ok(vec![entry.clone()]));
+        assert_eq!(read(op, &line(entry)), Ok(vec![entry.clone()]));
     }
 }
 
@@ -34,7 +35,7 @@ fn every_value_of_every_catalogue_agrees_with_the_oracle() {
     struct Agree;
     impl Visitor for Agree {
         fn visit<O: Fuzzed>(&mut self) {
-            agree::<O>();
+            agree(op::<O>());
         }
     }
     visit_tensors(&mut Agree);
@@ -49,7 +50,7 @@ fn a_wrong_value_is_told_with_the_line_that_is_right() {
         );
         assert_eq!(described, expected);
         let (_, right) = described.split_once('\n').expect("two lines");
-        assert_eq!(read::<Matmul>(right).expect("the line that was printed").len(), 1);
+        assert_eq!(read(op::<Matmul>(), right).expect("the line that was printed").len(), 1);
     }
     assert!(
         reason::<Dot>("len=4 acc=2147483647 a=1 b=1 out[1]: products-4:out-of-domain=3 # x").contains("is -, not 3")
@@ -100,7 +101,7 @@ fn a_case_that_no_kernel_takes_is_refused() {
 #[test]
 fn an_element_stands_out_from_its_fill_wherever_it_is_named() {
     let text = "k=2 rhs=1 lhs[0,1]=5 lhs=3 out[0]: exact=8 # x";
-    assert_eq!(read::<Matmul>(text).map(|entries| entries.len()), Ok(1));
+    assert_eq!(read(op::<Matmul>(), text).map(|entries| entries.len()), Ok(1));
 }
 
 /// The line that `case` prints fits the catalogue unchanged.
@@ -108,17 +109,17 @@ fn an_element_stands_out_from_its_fill_wherever_it_is_named() {
 fn the_line_that_a_case_offers_is_read() {
     let printed = crate::common::tiebreak(&["case", "--x=-1", "--multiplier=1073741825", "--shift=-1"]).exits(0).stdout;
     let (_, line) = printed.split_once("As a catalogue line:\n").expect("it offers one");
-    assert_eq!(read::<FixedPointMultiply>(line).expect("it can be read").len(), 1);
+    assert_eq!(read(op::<FixedPointMultiply>(), line).expect("it can be read").len(), 1);
 }
 
 /// Every kernel of fixed point multiply accepts some of the cases.
 #[test]
 fn every_multiplication_has_cases() {
-    let entries = read::<FixedPointMultiply>(FixedPointMultiply::CATALOGUE).expect("every line is one");
+    let fpm = op::<FixedPointMultiply>();
+    let entries = read(fpm, fpm.catalogue()).expect("every line is one");
     let takes = |kernel: &Kernel, case: &str| {
-        let domain = &kernel.contract.domain;
-        parse::<FixedPointMultiply>(case, domain).is_ok_and(|case| FixedPointMultiply::covers(domain, &case.params))
+        parse(case, &kernel.contract.domain).is_ok_and(|case| kernel.covers(&case.params))
     };
-    let uncovered = kernels().iter().filter(|kernel| !entries.iter().any(|entry| takes(kernel, &entry.case)));
+    let uncovered = fpm.kernels().iter().filter(|kernel| !entries.iter().any(|entry| takes(kernel, &entry.case)));
     assert_eq!(uncovered.map(|kernel| kernel.name).collect::<Vec<_>>(), Vec::<&str>::new());
 }

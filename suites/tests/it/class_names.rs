@@ -8,21 +8,20 @@ use tiebreak_impls::contract::{Contract, Deviation, Overflow as Declared, Promis
 use tiebreak_impls::fpm;
 use tiebreak_impls::mutants::{self, Fault};
 use tiebreak_suites::engine::plan::plans;
-use tiebreak_suites::operation::{Kernel, changes_in, contract, kernels, mutants, path, scheme_named};
 
 use tiebreak_impls::quantized::{Expressed, Granularity};
 use tiebreak_oracle::fpm::Scheme as Multiply;
 use tiebreak_oracle::rounding::RoundingRule;
 use tiebreak_suites::budget::Effort;
 use tiebreak_suites::class::{Class, Kind};
+use tiebreak_suites::engine::erased::{Domain, Kernel, Op, op};
 use tiebreak_suites::engine::explain::cause::explain;
 use tiebreak_suites::fpm::changes::class_of;
 use tiebreak_suites::fpm::promised::Promised;
 use tiebreak_suites::fuzzing::tensor::Fuzzed;
 use tiebreak_suites::lane::Failure;
 use tiebreak_suites::mlir::faults::KNOWN;
-use tiebreak_suites::operation::Observed;
-use tiebreak_suites::operation::{CaseSelection, Operation, promise};
+use tiebreak_suites::operation::{CaseSelection, Observed};
 use tiebreak_suites::quantized::quantizations;
 use tiebreak_suites::verify::{Visitor, visit_tensors};
 use tiebreak_suites::{dequantize::Dequantize, elementwise::Add, quantize::Quantize, requantize::Requantize};
@@ -37,20 +36,20 @@ struct Named {
     catalogue: &'static str,
 }
 
-fn named<O: Operation>() -> Named {
-    let kernels = || kernels::<O>().iter().chain(mutants::<O>().iter().map(|mutant| &mutant.kernel));
+fn named(op: Op) -> Named {
+    let kernels = || op.kernels().iter().chain(op.mutants().iter().map(|mutant| &mutant.kernel));
     // Group 0 has results outside of a declared deviation, group 1 the results in a deviation.
-    let of_group = |k: &Kernel<O>, group| {
-        let scheme = contract::<O>(k).expect("known");
-        changes_in::<O>(group, &scheme, &scheme, &k.contract.domain, false)
+    let of_group = |k: &Kernel, group| {
+        let scheme = k.scheme().expect("known");
+        scheme.causes(group, &scheme, &k.contract.domain, false)
     };
     let causes = kernels().flat_map(|k| [of_group(k, 0), of_group(k, 1)]).flatten();
     Named {
-        op: O::OP,
-        mutants: mutants::<O>().iter().map(|mutant| (mutant.kernel.name, mutant.class)).collect(),
+        op: op.name(),
+        mutants: op.mutants().iter().map(|mutant| (mutant.kernel.name, mutant.class)).collect(),
         deviations: kernels().flat_map(|k| k.contract.deviations).map(|deviation| deviation.class).collect(),
         causes: causes.map(|cause| cause.class).collect(),
-        catalogue: O::CATALOGUE,
+        catalogue: op.catalogue(),
     }
 }
 
@@ -59,7 +58,7 @@ fn all() -> Vec<Named> {
     struct All(Vec<Named>);
     impl Visitor for All {
         fn visit<O: Fuzzed>(&mut self) {
-            self.0.push(named::<O>());
+            self.0.push(named(op::<O>()));
         }
     }
     let mut all = All(Vec::new());
@@ -117,17 +116,17 @@ fn a_deviation_of_an_unknown_class_is_refused() {
 }
 
 /// Returns the class for results of `follows` if `promised` is the contract, on the plan of the first kernel with a difference.
-fn given<O: Operation>(promised: &str, follows: &str) -> Class {
-    let classes = kernels::<O>().iter().map(|kernel| given_on::<O>(&kernel.contract.domain, promised, follows));
+fn given(op: Op, promised: &str, follows: &str) -> Class {
+    let classes = op.kernels().iter().map(|kernel| given_on(&kernel.contract.domain, promised, follows));
     classes.flatten().next().unwrap_or_else(|| panic!("{follows} never differs from {promised}"))
 }
 
-fn given_on<O: Operation>(domain: &O::Domain, promised: &str, follows: &str) -> Option<Class> {
-    let [promised, follows] = [promised, follows].map(|scheme| scheme_named::<O>(scheme).expect("known"));
-    let specs = plans::whole::<O>(domain, &CaseSelection::default(), &Effort::Quick.budget(), 1);
-    let cases = specs.iter().filter_map(|spec| spec.case::<O>(domain, 1));
+fn given_on(domain: &Domain, promised: &str, follows: &str) -> Option<Class> {
+    let [promised, follows] = [promised, follows].map(|scheme| domain.op().scheme(scheme).expect("known"));
+    let specs = plans::whole(domain, &CaseSelection::default(), &Effort::Quick.budget(), 1);
+    let cases = specs.iter().filter_map(|spec| spec.case(domain, 1));
     let observed = cases.filter_map(|case| {
-        let [right, outs] = [&promised, &follows].map(|scheme| O::expected(scheme, &case));
+        let [right, outs] = [&promised, &follows].map(|scheme| scheme.expected(&case));
         let (right, outs) = (right.ok()?, outs.ok()?);
         // `None` of the followed scheme implies `None` of the promised one.
         let differ = right.iter().zip(&outs).filter(|(right, out)| right != out).count();
@@ -135,27 +134,29 @@ fn given_on<O: Operation>(domain: &O::Domain, promised: &str, follows: &str) -> 
         Some(Observed { case, outs, expected: right, differ, faulty: Vec::new(), due: Vec::new() })
     });
     let observed: Vec<_> = observed.collect();
-    let explained = || explain(&O::changes(&promised, domain), &observed.iter().collect::<Vec<_>>()).class;
+    let explained = || explain(&promised.changes(domain), &observed.iter().collect::<Vec<_>>()).class;
     observed.iter().any(|seen| seen.differ > 0).then(explained)
 }
 
 /// Returns the class of exact products that are rounded to f32 by `rule`.
 fn dequantized(rule: RoundingRule) -> Class {
-    let scheme = scheme_named::<Dequantize>("ideal").expect("known");
-    let domain = &kernels::<Dequantize>()[0].contract.domain;
-    let specs = plans::whole::<Dequantize>(domain, &CaseSelection::default(), &Effort::Quick.budget(), 1);
-    let cases = specs.iter().filter_map(|spec| spec.case::<Dequantize>(domain, 1));
-    let layers = cases.filter(|case| case.params.quantized.granularity == Granularity::Layer);
-    let in_f32 = layers.filter(|case| case.params.quantized.expressed == Expressed::F32);
+    let scheme = op::<Dequantize>().scheme("ideal").expect("known");
+    let domain = &op::<Dequantize>().kernels()[0].contract.domain;
+    let specs = plans::whole(domain, &CaseSelection::default(), &Effort::Quick.budget(), 1);
+    let cases = specs.iter().filter_map(|spec| spec.case(domain, 1));
+    let in_f32 = cases.filter(|case| {
+        let ty = &case.params.typed::<Dequantize>().quantized;
+        ty.granularity == Granularity::Layer && ty.expressed == Expressed::F32
+    });
     let observed = in_f32.take(200).map(|case| {
-        let q = quantizations(&case.params.quantized).expect("a type")[0];
+        let q = quantizations(&case.params.typed::<Dequantize>().quantized).expect("a type")[0];
         let real = |word: &i32| q.exact_scale() * (q.storage.wrap((*word).into()) - q.zero_point);
         let outs: Vec<i32> = case.tensors[0].iter().map(|word| q.format.round(&real(word), rule) as i32).collect();
-        let expected = Dequantize::expected(&scheme, &case).expect("it was planned");
+        let expected = scheme.expected(&case).expect("it was planned");
         Observed { case, outs, expected, differ: 1, faulty: Vec::new(), due: Vec::new() }
     });
     let observed: Vec<_> = observed.collect();
-    explain(&Dequantize::changes(&scheme, domain), &observed.iter().collect::<Vec<_>>()).class
+    explain(&scheme.changes(domain), &observed.iter().collect::<Vec<_>>()).class
 }
 
 /// A different rounding rule has one name, whatever is rounded.
@@ -169,9 +170,9 @@ fn one_cause_has_one_name_in_every_operation() {
     ];
     for (name, suffix, rule, class) in rules {
         assert_eq!(class_of(&multiply("ties-up:wrap"), &multiply(&format!("{name}:wrap"))), class, "fpm {name}");
-        assert_eq!(given::<Requantize>("ties-up:wrap", &format!("{name}:wrap")), class, "requantize {name}");
-        assert_eq!(given::<Quantize>("nearest-even", suffix), class, "quantize {name}");
-        assert_eq!(given::<Add>("nearest-even", suffix), class, "add {name}");
+        assert_eq!(given(op::<Requantize>(), "ties-up:wrap", &format!("{name}:wrap")), class, "requantize {name}");
+        assert_eq!(given(op::<Quantize>(), "nearest-even", suffix), class, "quantize {name}");
+        assert_eq!(given(op::<Add>(), "nearest-even", suffix), class, "add {name}");
         assert_eq!(dequantized(rule), class, "dequantize {name}");
     }
 }
@@ -179,18 +180,18 @@ fn one_cause_has_one_name_in_every_operation() {
 /// Paths from a reference to a contract use the same names for changes, in both directions.
 #[test]
 fn paths_name_a_cause_as_causes_do() {
-    fn first<O: Operation>(kernel: &str, reference: &str) -> Class {
-        let kernel = kernels::<O>().iter().find(|k| k.name == kernel).expect("known");
-        let contract = promise::<O>(kernel).expect("known");
+    fn first(op: Op, kernel: &str, reference: &str) -> Class {
+        let kernel = op.find(kernel).expect("known");
+        let contract = kernel.promise().expect("known");
         let domain = &kernel.contract.domain;
-        let spec = &plans::whole::<O>(domain, &CaseSelection::default(), &Effort::Quick.budget(), 1)[0];
-        path::<O>(&contract, &scheme_named::<O>(reference).expect("known"), domain)[0].class(&spec.params)
+        let spec = &plans::whole(domain, &CaseSelection::default(), &Effort::Quick.budget(), 1)[0];
+        contract.path_from(&op.scheme(reference).expect("known"), domain)[0].class(&spec.params)
     }
     for (reference, class) in [("toward-zero", Class::DirectedRounding), ("nearest-down", Class::TieDirection)] {
-        assert_eq!(first::<Add>("tflite-add-i8", reference), class, "add from {reference}");
-        assert_eq!(first::<Quantize>("tflite-quantize", reference), class, "quantize from {reference}");
+        assert_eq!(first(op::<Add>(), "tflite-add-i8", reference), class, "add from {reference}");
+        assert_eq!(first(op::<Quantize>(), "tflite-quantize", reference), class, "quantize from {reference}");
     }
-    assert_eq!(first::<Quantize>("mlir-qcast", "nearest-even"), Class::DirectedRounding);
+    assert_eq!(first(op::<Quantize>(), "mlir-qcast", "nearest-even"), Class::DirectedRounding);
 }
 
 /// Returns what shows a class without a mutant.

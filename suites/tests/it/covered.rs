@@ -2,13 +2,13 @@
 //! a user's mistake would be reported as a fault of the kernel.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 use tiebreak_impls::operation::TensorOperation;
 use tiebreak_reports::ledger::Value;
 use tiebreak_suites::budget::Effort;
+use tiebreak_suites::engine::erased::{Domain, Op, Params, op};
 use tiebreak_suites::engine::plan::plans;
 use tiebreak_suites::fuzzing::tensor::Fuzzed;
-use tiebreak_suites::operation::{self, CaseSelection, Operation, kernels, parameter_coverage};
+use tiebreak_suites::operation::{CaseSelection, parameter_coverage};
 use tiebreak_suites::verify::{Visitor, visit_tensors};
 
 /// Returns replacements for an integer: its neighbours, small integers, and the ends of the types and sizes.
@@ -18,21 +18,22 @@ fn others(value: i64) -> Vec<i64> {
 }
 
 /// Returns the parameters of a quick run of a kernel.
-fn planned<O: Operation>(domain: &O::Domain) -> Vec<O::Params> {
-    let specs = plans::whole::<O>(domain, &CaseSelection::default(), &Effort::Quick.budget(), 1);
-    parameter_coverage::distinct(&specs.into_iter().map(Arc::new).collect::<Vec<_>>()).into_iter().cloned().collect()
+fn planned(domain: &Domain) -> Vec<Params> {
+    let specs = plans::whole(domain, &CaseSelection::default(), &Effort::Quick.budget(), 1);
+    let params: Vec<_> = specs.iter().map(|spec| &spec.params).collect();
+    parameter_coverage::distinct(&params).into_iter().cloned().collect()
 }
 
 /// Returns the names of integer arguments in all plans of an operation; default values are not written.
-fn integers<O: Operation>() -> BTreeSet<String> {
-    let all = kernels::<O>().iter().flat_map(|kernel| planned::<O>(&kernel.contract.domain));
-    let arguments = all.flat_map(|params| O::arguments(&params));
+fn integers(op: Op) -> BTreeSet<String> {
+    let all = op.kernels().iter().flat_map(|kernel| planned(&kernel.contract.domain));
+    let arguments = all.flat_map(|params| params.arguments());
     arguments.filter(|(_, value)| matches!(value, Value::Integer(_))).map(|(name, _)| name).collect()
 }
 
 /// Returns the parameters with one of these arguments changed, in every way that can be parsed.
-fn changed<O: Operation>(params: &O::Params, names: &BTreeSet<String>) -> Vec<(String, O::Params)> {
-    let arguments: BTreeMap<String, Value> = O::arguments(params).into_iter().collect();
+fn changed(params: &Params, names: &BTreeSet<String>) -> Vec<(String, Params)> {
+    let arguments: BTreeMap<String, Value> = params.arguments().into_iter().collect();
     let of = |name: &String| match arguments.get(name).unwrap_or(&Value::Integer(0)) {
         Value::Integer(value) => others(*value).into_iter().map(|v| (name.clone(), Value::Integer(v))).collect(),
         Value::Text(_) => Vec::new(),
@@ -41,7 +42,7 @@ fn changed<O: Operation>(params: &O::Params, names: &BTreeSet<String>) -> Vec<(S
     let with = |(name, value): (String, Value)| {
         let label = format!("{name}={value:?}");
         let all = arguments.iter().map(|(k, v)| (k.clone(), v.clone())).chain([(name, value)]).collect();
-        Some((label, O::from_arguments(&all).ok()?))
+        Some((label, params.op().from_arguments(&all).ok()?))
     };
     changes.into_iter().filter_map(with).collect()
 }
@@ -53,14 +54,14 @@ struct Counted(BTreeMap<&'static str, [usize; 2]>);
 impl Visitor for Counted {
     fn visit<O: Fuzzed>(&mut self) {
         let counts = self.0.entry(O::OP).or_default();
-        let names = integers::<O>();
-        for kernel in kernels::<O>() {
+        let names = integers(op::<O>());
+        for kernel in op::<O>().kernels() {
             let domain = &kernel.contract.domain;
-            let all = planned::<O>(domain);
+            let all = planned(domain);
             for params in all.iter().step_by(all.len().div_ceil(12)) {
-                for (change, params) in changed::<O>(params, &names) {
-                    let covers = operation::sizes::<O>(domain, &params).is_ok() && O::covers(domain, &params);
-                    let accepted = O::Impl::sizes(domain, &params);
+                for (change, params) in changed(params, &names) {
+                    let covers = domain.sizes(&params).is_ok() && domain.covers(&params);
+                    let accepted = O::Impl::sizes(domain.typed::<O>(), params.typed::<O>());
                     if covers && let Err(error) = &accepted {
                         panic!("{} {}: {change} is covered, and refused: {error}", O::OP, kernel.name);
                     }

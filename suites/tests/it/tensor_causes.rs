@@ -5,62 +5,56 @@ use crate::common::*;
 use crate::registry::{self, Bug};
 use serde_json::Value;
 use std::collections::BTreeSet;
-use tiebreak_impls::mutants::tensor::Mutant;
-use tiebreak_suites::engine::plan::plans;
-use tiebreak_suites::operation::{changes_in, contract, kernels, mutants};
-
 use tiebreak_suites::budget::Effort;
 use tiebreak_suites::class::Class;
+use tiebreak_suites::engine::erased::{AnyCase, Mutant, Op, Params, op};
 use tiebreak_suites::engine::explain::cause::explain;
 use tiebreak_suites::engine::judge::record::run;
+use tiebreak_suites::engine::plan::plans;
 use tiebreak_suites::engine::run::subject::ExpectedCase;
 use tiebreak_suites::fuzzing::tensor::Fuzzed;
 use tiebreak_suites::matmul::Matmul;
-use tiebreak_suites::operation::Observed;
-use tiebreak_suites::operation::{Case, CaseSelection, Operation, promise};
+use tiebreak_suites::operation::{Case, CaseSelection, Observed};
 use tiebreak_suites::verify::{Visitor, visit_tensors};
 
 /// The cause that names a mutant reproduces the mutant's results, but not those of a sound kernel on the same cases.
-fn is_not_given_to_a_sound_kernel<O: Operation>() {
+fn is_not_given_to_a_sound_kernel(op: Op) {
     let host = lane("host");
-    for mutant in mutants::<O>() {
-        let scheme = contract::<O>(&mutant.kernel).expect("known");
+    for mutant in op.mutants() {
+        let scheme = mutant.kernel.scheme().expect("known");
         let (name, domain) = (mutant.kernel.name, &mutant.kernel.contract.domain);
-        let groups = evidence::<O>(mutant, &host);
+        let groups = evidence(mutant, &host);
         assert!(!groups.is_empty(), "{name}: nothing differs");
         for (group, evidence) in groups {
-            let causes = changes_in::<O>(group, &scheme, &scheme, domain, false);
-            let seen: Vec<&Observed<O::Params>> = evidence.iter().collect();
+            let causes = scheme.causes(group, &scheme, domain, false);
+            let seen: Vec<&Observed<Params>> = evidence.iter().collect();
             let found = explain(&causes, &seen);
             assert_eq!(found.class.name(), mutant.class, "{name}: {}", found.because);
             let sound = evidence.iter().map(|seen| {
-                let outs = O::expected(&scheme, &seen.case).expect("it was posed");
+                let outs = scheme.expected(&seen.case).expect("it was posed");
                 // If the scheme gives no value, a sound kernel may have the mutant's result.
                 let outs = outs.iter().zip(&seen.outs).map(|(right, got)| right.unwrap_or(*got)).collect();
                 Observed { outs, differ: 0, ..seen.clone() }
             });
             let sound: Vec<_> = sound.collect();
-            let sound: Vec<&Observed<O::Params>> = sound.iter().collect();
+            let sound: Vec<&Observed<Params>> = sound.iter().collect();
             for cause in causes.iter().filter(|cause| cause.class == found.class && cause.explains(&seen).is_some()) {
                 let described = cause.explains(&sound);
                 assert_eq!(described, None, "{name}: {} is said of a kernel without it", cause.class);
             }
         }
     }
-    assert!(mutants::<O>().len() >= 3);
+    assert!(op.mutants().len() >= 3);
 }
 
 /// Returns a mutant's results on the host, by the groups of results in which it differs.
-fn evidence<O: Operation>(
-    mutant: &Mutant<O::Run, O::Domain>,
-    host: &tiebreak_suites::lane::Lane,
-) -> Vec<(usize, Vec<Observed<O::Params>>)> {
+fn evidence(mutant: &Mutant, host: &tiebreak_suites::lane::Lane) -> Vec<(usize, Vec<Observed<Params>>)> {
     let (kernel, domain) = (&mutant.kernel, &mutant.kernel.contract.domain);
-    let scheme = contract::<O>(kernel).expect("known");
-    let plan = plans::whole::<O>(domain, &CaseSelection::default(), &Effort::Quick.budget(), 1);
-    let cases = plan.iter().filter_map(|spec| spec.case::<O>(domain, 1));
-    let posed = |case: Case<O::Params>| Some(ExpectedCase::new(case.clone(), O::expected(&scheme, &case).ok()?, None));
-    let record = run::<O>(host, kernel, &scheme, &[], &cases.filter_map(posed).collect::<Vec<_>>());
+    let scheme = kernel.scheme().expect("known");
+    let plan = plans::whole(domain, &CaseSelection::default(), &Effort::Quick.budget(), 1);
+    let cases = plan.iter().filter_map(|spec| spec.case(domain, 1));
+    let posed = |case: AnyCase| Some(ExpectedCase::new(case.clone(), scheme.expected(&case).ok()?, None));
+    let record = run(host, kernel, &scheme, &[], &cases.filter_map(posed).collect::<Vec<_>>());
     let differing = record.contract.groups.iter().filter(|(_, seen)| !seen.differing.is_empty());
     differing.map(|(group, seen)| (*group, seen.evidence().into_iter().cloned().collect())).collect()
 }
@@ -70,7 +64,7 @@ fn a_sound_kernel_is_not_given_the_class_of_a_mutant() {
     struct Sound;
     impl Visitor for Sound {
         fn visit<O: Fuzzed>(&mut self) {
-            is_not_given_to_a_sound_kernel::<O>();
+            is_not_given_to_a_sound_kernel(op::<O>());
         }
     }
     visit_tensors(&mut Sound);
@@ -79,13 +73,14 @@ fn a_sound_kernel_is_not_given_the_class_of_a_mutant() {
 /// A single wrong result that fits no order of rows or columns does not have the class of a layout.
 #[test]
 fn one_wrong_result_is_no_layout() {
-    let kernel = tiebreak_impls::matmul::find("arm-uadalp").expect("known");
-    let scheme = promise::<Matmul>(kernel).expect("known");
+    let kernel = op::<Matmul>().find("arm-uadalp").expect("known");
+    let scheme = kernel.promise().expect("known");
     let params = tiebreak_impls::matmul::Params { m: 1, n: 1, k: 1, lhs_offset: 0, rhs_offset: 0 };
-    let case = Case { params, tensors: [vec![3], vec![5], Vec::new()].into(), misalign: 0 };
-    let expected = Matmul::expected(&scheme, &case).expect("in the domain");
+    let tensors = [vec![3], vec![5], Vec::new()].into();
+    let case = AnyCase::of::<Matmul>(Case { params, tensors, misalign: 0 });
+    let expected = scheme.expected(&case).expect("in the domain");
     let observed = Observed { case, outs: vec![12345], expected, differ: 1, faulty: Vec::new(), due: Vec::new() };
-    let causes = Matmul::changes(&scheme, &kernel.contract.domain);
+    let causes = scheme.changes(&kernel.contract.domain);
     assert_eq!(explain(&causes, &[&observed]).class, Class::Unexplained);
 }
 
@@ -94,12 +89,12 @@ fn one_wrong_result_is_no_layout() {
 fn a_result_changed_at_random_is_unexplained() {
     let host = lane("host");
     for (name, change) in [("one bit", 1), ("sixteen", 0x5555), ("the sign", i32::MIN)] {
-        let kernel = tiebreak_impls::matmul::find("arm-uadalp").expect("known");
-        let scheme = promise::<Matmul>(kernel).expect("known");
-        let causes = Matmul::changes(&scheme, &kernel.contract.domain);
-        let (_, mut evidence) = evidence::<Matmul>(&mutants::<Matmul>()[1], &host).remove(0);
+        let kernel = op::<Matmul>().find("arm-uadalp").expect("known");
+        let scheme = kernel.promise().expect("known");
+        let causes = scheme.changes(&kernel.contract.domain);
+        let (_, mut evidence) = evidence(&op::<Matmul>().mutants()[1], &host).remove(0);
         for seen in &mut evidence {
-            let right = Matmul::expected(&scheme, &seen.case).expect("posed");
+            let right = scheme.expected(&seen.case).expect("posed");
             seen.outs = right.into_iter().map(|v| v.expect("it wraps")).collect();
         }
         let last = evidence.last_mut().expect("some");
@@ -227,26 +222,26 @@ fn narrow_sums_are_told_apart_from_exact_ones() {
 }
 
 /// Returns the class of results from a sum in f32, on the quick plan of a kernel whose contract wraps.
-fn of_sums<O: Operation>(kernel: &str, sums: impl Fn(&Case<O::Params>) -> Option<Vec<i32>>) -> Class {
-    let kernel = kernels::<O>().iter().find(|k| k.name == kernel).expect("known");
-    let (scheme, domain) = (promise::<O>(kernel).expect("known"), &kernel.contract.domain);
-    let plan = plans::whole::<O>(domain, &CaseSelection::default(), &Effort::Quick.budget(), 1);
-    let cases = plan.iter().filter_map(|spec| spec.case::<O>(domain, 1));
+fn of_sums(op: Op, kernel: &str, sums: impl Fn(&AnyCase) -> Option<Vec<i32>>) -> Class {
+    let kernel = op.find(kernel).expect("known");
+    let (scheme, domain) = (kernel.promise().expect("known"), &kernel.contract.domain);
+    let plan = plans::whole(domain, &CaseSelection::default(), &Effort::Quick.budget(), 1);
+    let cases = plan.iter().filter_map(|spec| spec.case(domain, 1));
     let observed = cases.filter_map(|case| {
-        let (outs, expected) = (sums(&case)?, O::expected(&scheme, &case).ok()?);
+        let (outs, expected) = (sums(&case)?, scheme.expected(&case).ok()?);
         let differ = expected.iter().zip(&outs).filter(|(right, out)| **right != Some(**out)).count();
         Some(Observed { case, outs, expected, differ, faulty: Vec::new(), due: Vec::new() })
     });
     let observed: Vec<_> = observed.take(400).collect();
     assert!(observed.iter().any(|seen| seen.differ > 0), "{}: no sum needs more than 24 bits", kernel.name);
-    explain(&O::changes(&scheme, domain), &observed.iter().collect::<Vec<_>>()).class
+    explain(&scheme.changes(domain), &observed.iter().collect::<Vec<_>>()).class
 }
 
 /// Origin: issue 30, item 17. A dot product had no cause for sums in f32.
 #[test]
 fn sums_in_f32_of_a_dot_product_are_named_so() {
     use tiebreak_suites::dot::Dot;
-    let dot = of_sums::<Dot>("nvidia-dp4a-s8", |case| {
+    let dot = of_sums(op::<Dot>(), "nvidia-dp4a-s8", |case| {
         let [acc, a, b] = &*case.tensors;
         let sum = |(i, acc): (usize, &i32)| {
             (0..4).fold(*acc as f32, |sum, k| sum + (a[4 * i + k] * b[4 * i + k]) as f32) as i32
@@ -259,14 +254,16 @@ fn sums_in_f32_of_a_dot_product_are_named_so() {
 /// Origin: issue 30, items 7 and 17. `explains 55 of 55 that differ` hid differences that the cause predicts, but that did not occur.
 #[test]
 fn the_nearest_cause_counts_what_it_predicts_and_did_not_occur() {
-    let kernel = tiebreak_impls::matmul::find("arm-uadalp").expect("known");
-    let scheme = promise::<Matmul>(kernel).expect("known");
-    let causes = Matmul::changes(&scheme, &kernel.contract.domain);
+    let kernel = op::<Matmul>().find("arm-uadalp").expect("known");
+    let scheme = kernel.promise().expect("known");
+    let causes = scheme.changes(&kernel.contract.domain);
     let params = tiebreak_impls::matmul::Params { m: 4, n: 4, k: 3, lhs_offset: 5, rhs_offset: 0 };
-    let case = Case { params, tensors: [(1..=12).collect(), (1..=12).collect(), Vec::new()].into(), misalign: 0 };
-    let expected = Matmul::expected(&scheme, &case).expect("in the domain");
-    let negated = Case { params: tiebreak_impls::matmul::Params { lhs_offset: -5, ..params }, ..case.clone() };
-    let wrong = Matmul::expected(&scheme, &negated).expect("in the domain");
+    let tensors = [(1..=12).collect(), (1..=12).collect(), Vec::new()].into();
+    let case = AnyCase::of::<Matmul>(Case { params, tensors, misalign: 0 });
+    let expected = scheme.expected(&case).expect("in the domain");
+    let params = tiebreak_impls::matmul::Params { lhs_offset: -5, ..params };
+    let negated = Case { params: Params::of::<Matmul>(params), ..case.clone() };
+    let wrong = scheme.expected(&negated).expect("in the domain");
     let seen = |columns: usize| {
         let of = |at: usize| if at % 4 < columns { wrong[at] } else { expected[at] };
         let outs = (0..16).map(|at| of(at).expect("it wraps")).collect();

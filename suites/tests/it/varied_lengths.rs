@@ -5,9 +5,9 @@ use std::fmt::Debug;
 use tiebreak_impls::transform::{Kind, Params};
 use tiebreak_suites::budget::Effort;
 use tiebreak_suites::elementwise::{Add, Mul, Sub};
+use tiebreak_suites::engine::erased::op;
 use tiebreak_suites::engine::plan::plans;
-use tiebreak_suites::operation::kernels;
-use tiebreak_suites::operation::{self, Case, CaseSelection, Operation, promise};
+use tiebreak_suites::operation::{Case, CaseSelection, Operation};
 use tiebreak_suites::{conv2d::Conv2d, dot::Dot, matmul::Matmul, pool::Pool, transform::Transform};
 
 /// Elements of a vector.
@@ -42,20 +42,19 @@ fn every_rest<O: Operation>(axes: impl Fn(&O::Domain, &Case<O::Params>, Vec<i32>
 where
     O::Params: Debug,
 {
-    for kernel in kernels::<O>() {
+    for kernel in op::<O>().kernels() {
         let domain = &kernel.contract.domain;
-        let scheme = promise::<O>(kernel).expect("a known scheme");
+        let scheme = kernel.promise().expect("a known scheme");
         let mut described: std::collections::BTreeMap<&str, [Vec<bool>; 5]> = std::collections::BTreeMap::new();
-        let specs = plans::whole::<O>(domain, &CaseSelection::default(), &Effort::Quick.budget(), 0);
-        let covered = specs.iter().filter(|spec| O::covers(domain, &spec.params));
-        for case in covered.filter_map(|spec| spec.case::<O>(domain, 0)) {
-            let sizes = operation::sizes::<O>(domain, &case.params).expect("what is covered has sizes");
+        let specs = plans::whole(domain, &CaseSelection::default(), &Effort::Quick.budget(), 0);
+        let covered = specs.iter().filter(|spec| kernel.covers(&spec.params));
+        for case in covered.filter_map(|spec| spec.case(domain, 0)) {
+            let sizes = domain.sizes(&case.params).expect("what is covered has sizes");
             if sizes.outputs + sizes.input() > LARGE {
                 continue;
             }
-            let results =
-                O::expected(&scheme, &case).expect("a case").into_iter().map(Option::unwrap_or_default).collect();
-            for axis in axes(domain, &case, results) {
+            let results = scheme.expected(&case).expect("a case").into_iter().map(Option::unwrap_or_default).collect();
+            for axis in axes(domain.typed::<O>(), &case.typed::<O>(), results) {
                 let seen = described.entry(axis.name).or_insert_with(|| WIDTHS.map(|width| vec![false; width]));
                 for (seen, width) in seen.iter_mut().zip(WIDTHS) {
                     seen[axis.len % width] |= !seen[axis.len % width] && axis.tells(width);
@@ -100,7 +99,7 @@ fn of_dot_products() {
 #[test]
 fn of_matrix_products() {
     every_rest::<Matmul>(|_, case, values| {
-        let (p, [lhs, rhs, _]) = (case.params, case.tensors.clone());
+        let (p, [lhs, rhs, _]) = (case.params, case.tensors.clone().into_inner());
         vec![
             Axis { name: "m", len: p.m, inner: p.n, values: values.clone() },
             Axis { name: "n", len: p.n, inner: 1, values },

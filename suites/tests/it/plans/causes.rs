@@ -4,25 +4,27 @@ use crate::plans::Planned;
 use tiebreak_impls::requantize::Params;
 use tiebreak_suites::budget::Effort;
 use tiebreak_suites::class::Class;
+use tiebreak_suites::engine::erased::{AnyCase, op};
 use tiebreak_suites::engine::explain::cause::explain;
-use tiebreak_suites::operation::{Case, Observed, Operation, find, promise};
+use tiebreak_suites::operation::{Case, Observed};
 use tiebreak_suites::requantize::Requantize;
 use tiebreak_suites::requantize::changes::with_narrowed;
 
 /// Returns the class of results that equal those of changed cases.
 fn class(kernel: &str, changed: impl Fn(&Case<Params>) -> Case<Params>) -> Class {
     let planned = Planned::<Requantize>::of(kernel, Effort::Quick);
-    let kernel = find::<Requantize>(kernel).expect("a kernel");
-    let scheme = promise::<Requantize>(kernel).expect("a scheme");
+    let kernel = op::<Requantize>().find(kernel).expect("a kernel");
+    let scheme = kernel.promise().expect("a scheme");
     let observed = planned.0.into_iter().step_by(7).take(80).map(|(case, expected)| {
-        let outs = Requantize::expected(&scheme, &changed(&case)).expect("in the domain");
+        let [changed, case] = [changed(&case), case].map(AnyCase::of::<Requantize>);
+        let outs = scheme.expected(&changed).expect("in the domain");
         let outs: Vec<i32> = outs.into_iter().map(Option::unwrap_or_default).collect();
         let differ = expected.iter().zip(&outs).filter(|(right, out)| **right != Some(**out)).count();
         Observed { case, outs, expected, differ, faulty: Vec::new(), due: Vec::new() }
     });
     let observed: Vec<_> = observed.collect();
     assert!(observed.iter().any(|seen| seen.differ > 0), "nothing differs");
-    explain(&Requantize::changes(&scheme, &kernel.contract.domain), &observed.iter().collect::<Vec<_>>()).class
+    explain(&scheme.changes(&kernel.contract.domain), &observed.iter().collect::<Vec<_>>()).class
 }
 
 #[test]

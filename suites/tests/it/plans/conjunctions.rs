@@ -3,17 +3,18 @@
 use tiebreak_impls::conv2d::Params;
 use tiebreak_suites::budget::Effort;
 use tiebreak_suites::conv2d::Conv2d;
+use tiebreak_suites::engine::erased::op;
 use tiebreak_suites::engine::plan::plans;
-use tiebreak_suites::operation::{CaseSelection, find};
+use tiebreak_suites::operation::CaseSelection;
 
 /// Kernel that accepts groups and both zero points.
 const KERNEL: &str = "tflite-reference-u8";
 
 /// Returns the parameters of the part of a plan that `generator` names.
 fn planned(generator: &str, effort: Effort) -> Vec<Params> {
-    let kernel = find::<Conv2d>(KERNEL).expect("the kernel");
-    let specs = plans::whole::<Conv2d>(&kernel.contract.domain, &CaseSelection::default(), &effort.budget(), 1);
-    specs.iter().filter(|spec| spec.generator == generator).map(|spec| spec.params).collect()
+    let kernel = op::<Conv2d>().find(KERNEL).expect("the kernel");
+    let specs = plans::whole(&kernel.contract.domain, &CaseSelection::default(), &effort.budget(), 1);
+    specs.iter().filter(|spec| spec.generator == generator).map(|spec| *spec.params.typed::<Conv2d>()).collect()
 }
 
 #[test]

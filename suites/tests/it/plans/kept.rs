@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 use tiebreak_suites::budget::Effort;
+use tiebreak_suites::engine::erased::{Domain, Params, op};
 use tiebreak_suites::engine::plan::plans;
 use tiebreak_suites::fuzzing::tensor::Fuzzed;
-use tiebreak_suites::operation::{CaseSelection, Spec, kernels};
+use tiebreak_suites::operation::{CaseSelection, Spec};
 use tiebreak_suites::verify::{OPS, Visitor, visit_tensors};
 
 /// Number of kernels by operation and domain.
@@ -15,17 +16,17 @@ struct Compared(BTreeMap<String, usize>);
 impl Visitor for Compared {
     fn visit<O: Fuzzed>(&mut self) {
         let (selection, budget) = (CaseSelection::default(), Effort::Quick.budget());
-        for kernel in kernels::<O>() {
+        for kernel in op::<O>().kernels() {
             let domain = &kernel.contract.domain;
             let kernels = self.0.entry(format!("{} {domain:?}", O::OP)).or_default();
             *kernels += 1;
             for seed in [1, 2] {
-                let kept = plans::plan::<O>(domain, &selection, &budget, seed);
+                let kept = plans::plan(domain, &selection, &budget, seed);
                 if *kernels == 1 {
-                    let own = plans::whole::<O>(domain, &selection, &budget, seed);
+                    let own = plans::whole(domain, &selection, &budget, seed);
                     assert_eq!(format!("{own:?}"), format!("{kept:?}"), "{} {} seed {seed}", O::OP, kernel.name);
                 }
-                let again = plans::plan::<O>(domain, &selection, &budget, seed);
+                let again = plans::plan(domain, &selection, &budget, seed);
                 assert!(Arc::ptr_eq(&kept, &again), "{} {} seed {seed}: made twice", O::OP, kernel.name);
             }
         }
@@ -42,7 +43,7 @@ fn a_kept_plan_is_the_plan_of_each_kernel() {
 }
 
 /// Plan that may have been dropped.
-type CaseLists<P> = Weak<Vec<Arc<Spec<P>>>>;
+type CaseLists = Weak<Vec<Arc<Spec<Params>>>>;
 
 /// Requests the plans of one kernel of each operation, long and short ones.
 #[derive(Default)]
@@ -50,8 +51,8 @@ struct AsLong(usize);
 
 impl AsLong {
     /// Returns the plan as text, and a weak reference that shows if the plan is still kept.
-    fn asked<O: Fuzzed>(domain: &O::Domain, effort: Effort) -> (String, CaseLists<O::Params>) {
-        let kept = plans::plan::<O>(domain, &CaseSelection::default(), &effort.budget(), SEED);
+    fn asked(domain: &Domain, effort: Effort) -> (String, CaseLists) {
+        let kept = plans::plan(domain, &CaseSelection::default(), &effort.budget(), SEED);
         (format!("{kept:?}"), Arc::downgrade(&kept))
     }
 }
@@ -61,16 +62,15 @@ const SEED: u64 = 3;
 
 impl Visitor for AsLong {
     fn visit<O: Fuzzed>(&mut self) {
-        let kernel = kernels::<O>().iter().min_by_key(|kernel| kernel.name).expect("a kernel");
+        let kernel = op::<O>().kernels().iter().min_by_key(|kernel| kernel.name).expect("a kernel");
         let domain = &kernel.contract.domain;
-        let own =
-            format!("{:?}", plans::whole::<O>(domain, &CaseSelection::default(), &Effort::Standard.budget(), SEED));
-        let (_, short) = Self::asked::<O>(domain, Effort::Quick);
+        let own = format!("{:?}", plans::whole(domain, &CaseSelection::default(), &Effort::Standard.budget(), SEED));
+        let (_, short) = Self::asked(domain, Effort::Quick);
         for _ in 0..2 {
-            let begun = plans::LongPlanGuard::<O>::begin();
-            let (text, long) = Self::asked::<O>(domain, Effort::Standard);
+            let begun = plans::LongPlanGuard::begin(op::<O>());
+            let (text, long) = Self::asked(domain, Effort::Standard);
             assert!(own == text, "{} {}: another plan", O::OP, kernel.name);
-            let (text, again) = Self::asked::<O>(domain, Effort::Standard);
+            let (text, again) = Self::asked(domain, Effort::Standard);
             assert!(own == text && long.ptr_eq(&again), "{} {}: made twice", O::OP, kernel.name);
             assert!(long.upgrade().is_some(), "{} {}: not kept", O::OP, kernel.name);
             drop(begun);

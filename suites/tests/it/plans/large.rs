@@ -6,9 +6,10 @@ use tiebreak_suites::budget::Effort;
 use tiebreak_suites::dequantize::Dequantize;
 use tiebreak_suites::dot::Dot;
 use tiebreak_suites::elementwise::{Add, Mul, Sub};
+use tiebreak_suites::engine::erased::{AnyCase, Kernel, op};
 use tiebreak_suites::engine::plan::plans;
 use tiebreak_suites::fpm::FixedPointMultiply;
-use tiebreak_suites::operation::{Case, CaseSelection, Operation, is_compiled, kernels, promise};
+use tiebreak_suites::operation::{Case, CaseSelection, Operation, kernels};
 use tiebreak_suites::quantize::Quantize;
 use tiebreak_suites::requantize::Requantize;
 
@@ -19,30 +20,28 @@ fn blind<O: Operation>(
     wanted: impl Fn(&O::Domain, &O::Params) -> bool,
     fault: impl Fn(&Case<O::Params>) -> Option<Case<O::Params>>,
 ) -> Vec<&'static str> {
-    let sees = |kernel: &&'static tiebreak_impls::kernel::Kernel<O::Run, O::Domain>| {
-        let (domain, scheme) = (&kernel.contract.domain, promise::<O>(kernel).expect("a scheme"));
-        let specs = plans::plan::<O>(domain, &CaseSelection::default(), &effort.budget(), 1);
-        let mut cases = specs.iter().filter(|spec| wanted(domain, &spec.params));
+    let sees = |kernel: &&Kernel| {
+        let (domain, scheme) = (&kernel.contract.domain, kernel.promise().expect("a scheme"));
+        let specs = plans::plan(domain, &CaseSelection::default(), &effort.budget(), 1);
+        let mut cases = specs.iter().filter(|spec| wanted(domain.typed::<O>(), spec.params.typed::<O>()));
         cases.any(|spec| {
-            let case = spec.case::<O>(domain, 1).expect("a case");
-            let given = |case: &Case<O::Params>| O::expected(&scheme, case).expect("in the domain");
-            let wrong = fault(&case).map(|case| given(&case));
+            let case = spec.case(domain, 1).expect("a case");
+            let given = |case: &AnyCase| scheme.expected(case).expect("in the domain");
+            let wrong = fault(&case.typed::<O>()).map(|case| given(&AnyCase::of::<O>(case)));
             wrong.is_some_and(|wrong| {
                 given(&case).iter().zip(&wrong).any(|(right, wrong)| right.is_some() && right != wrong)
             })
         })
     };
-    let blind = kernels::<O>()
-        .iter()
-        .filter(|kernel| !is_compiled::<O>(&kernel.contract.domain))
-        .filter(|kernel| !sees(kernel));
+    let kernels = op::<O>().kernels().iter().filter(|kernel| !kernel.contract.domain.is_compiled());
+    let blind = kernels.filter(|kernel| !sees(kernel));
     blind.map(|kernel| kernel.name).collect()
 }
 
 /// Returns the case with each element from `words` on replaced by the element `words` places before.
 fn wrapped<P: Clone>(case: &Case<P>, words: usize) -> Option<Case<P>> {
     let tensors = case.tensors.each_ref().map(|tensor| (0..tensor.len()).map(|at| tensor[at % words]).collect());
-    Some(Case { tensors, ..case.clone() })
+    Some(Case { tensors: tensors.into(), ..case.clone() })
 }
 
 /// Checks an index of a number of bits, in runs of some efforts.

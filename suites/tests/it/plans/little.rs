@@ -2,12 +2,12 @@
 //! scales with a tolerance in its comparison once passed a run.
 
 use tiebreak_impls::elementwise::{Operand, Params};
-use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::quantized::Scale;
 use tiebreak_suites::budget::Effort;
 use tiebreak_suites::elementwise::{Add, Mul};
+use tiebreak_suites::engine::erased::{Kernel, op};
 use tiebreak_suites::engine::plan::plans;
-use tiebreak_suites::operation::{Case, CaseSelection, Operation, kernels, promise};
+use tiebreak_suites::operation::{Case, CaseSelection, Operation};
 
 /// Fault: parameters that a kernel uses instead of the right ones.
 type Fault = (&'static str, fn(&Params) -> Option<Params>);
@@ -68,16 +68,12 @@ fn to_a_power(p: &Params, unit: f64, within: f64) -> Option<Params> {
 const PART: &str = "scales at which little decides";
 
 /// Returns the faults that no case of a kernel's quick plan detects, with or without the cases of [`PART`].
-fn missed<O: Operation<Params = Params>>(
-    kernel: &Kernel<O::Run, O::Domain>,
-    faults: &[Fault],
-    whole: bool,
-) -> Vec<&'static str> {
-    let (domain, scheme) = (&kernel.contract.domain, promise::<O>(kernel).expect("a scheme"));
-    let specs = plans::plan::<O>(domain, &CaseSelection::default(), &Effort::Quick.budget(), 1);
+fn missed<O: Operation<Params = Params>>(kernel: &Kernel, faults: &[Fault], whole: bool) -> Vec<&'static str> {
+    let (domain, scheme) = (&kernel.contract.domain, kernel.promise().expect("a scheme"));
+    let specs = plans::plan(domain, &CaseSelection::default(), &Effort::Quick.budget(), 1);
     let specs = specs.iter().filter(|spec| whole || spec.generator != PART);
-    let cases: Vec<_> = specs.filter_map(|spec| spec.case::<O>(domain, 1)).collect();
-    let given = |case: &Case<Params>| O::expected(&scheme, case).ok();
+    let cases: Vec<_> = specs.filter_map(|spec| Some(spec.case(domain, 1)?.typed::<O>())).collect();
+    let given = |case: &Case<Params>| O::expected(scheme.typed::<O>(), case).ok();
     let shows = |case: &Case<Params>, fault: &Fault| {
         let changed = fault.1(&case.params)?;
         let wrong = given(&Case { params: changed, ..case.clone() })?;
@@ -90,8 +86,8 @@ fn missed<O: Operation<Params = Params>>(
 /// Returns every kernel of both operations with its undetected faults.
 fn hidden(whole: bool) -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
     let (of_add, of_mul) = ([&FAULTS[..], &OF_ADD].concat(), [&FAULTS[..], &OF_MUL].concat());
-    let add = kernels::<Add>().iter().map(|kernel| ("add", kernel.name, missed::<Add>(kernel, &of_add, whole)));
-    let mul = kernels::<Mul>().iter().map(|kernel| ("mul", kernel.name, missed::<Mul>(kernel, &of_mul, whole)));
+    let add = op::<Add>().kernels().iter().map(|kernel| ("add", kernel.name, missed::<Add>(kernel, &of_add, whole)));
+    let mul = op::<Mul>().kernels().iter().map(|kernel| ("mul", kernel.name, missed::<Mul>(kernel, &of_mul, whole)));
     add.chain(mul).collect()
 }
 

@@ -13,8 +13,9 @@ mod sweep;
 mod targets;
 
 use tiebreak_suites::budget::Effort;
+use tiebreak_suites::engine::erased::op;
 use tiebreak_suites::engine::plan::plans;
-use tiebreak_suites::operation::{Case, CaseSelection, Expected, Operation, find, promise};
+use tiebreak_suites::operation::{Case, CaseSelection, Expected, Operation};
 
 /// Cases of a kernel, with the results that its contract expects.
 pub(crate) struct Planned<O: Operation>(pub(crate) Vec<(Case<O::Params>, Expected)>);
@@ -22,15 +23,11 @@ pub(crate) struct Planned<O: Operation>(pub(crate) Vec<(Case<O::Params>, Expecte
 impl<O: Operation> Planned<O> {
     /// Returns the plan of a run.
     pub(crate) fn of(kernel: &str, effort: Effort) -> Self {
-        let kernel = find::<O>(kernel).unwrap_or_else(|| panic!("no kernel {kernel}"));
-        let (domain, scheme) = (&kernel.contract.domain, promise::<O>(kernel).expect("a scheme"));
-        let specs = plans::whole::<O>(domain, &CaseSelection::default(), &effort.budget(), 1);
-        let case = |spec: &tiebreak_suites::operation::Spec<O::Params>| spec.case::<O>(domain, 1).expect("a case");
-        let expected = |case: Case<O::Params>| {
-            let expected = O::expected(&scheme, &case).expect("in the domain");
-            (case, expected)
-        };
-        Self(specs.iter().map(case).map(expected).collect())
+        let kernel = op::<O>().find(kernel).unwrap_or_else(|| panic!("no kernel {kernel}"));
+        let (domain, scheme) = (&kernel.contract.domain, kernel.promise().expect("a scheme"));
+        let specs = plans::whole(domain, &CaseSelection::default(), &effort.budget(), 1);
+        let cases = specs.iter().map(|spec| spec.case(domain, 1).expect("a case"));
+        Self(cases.map(|case| (case.typed::<O>(), scheme.expected(&case).expect("in the domain"))).collect())
     }
 
     /// True if a kernel is detected that gives `lie` in place of the right result, if `lie` has a value.

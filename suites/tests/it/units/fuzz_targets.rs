@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tiebreak_suites::engine::case::catalogue;
+use tiebreak_suites::engine::erased::op;
 use tiebreak_suites::fuzzing::tensor::{Fuzzed, one, run_among};
 use tiebreak_suites::fuzzing::{Target, bytes, dictionary, find, line, targets};
 use tiebreak_suites::stream::{int32, stream};
@@ -79,7 +80,7 @@ fn found<O: Fuzzed>(bug: &str) -> String {
     let report = (0..4000).find_map(|i| run_among::<O>(&[bug], &made_up("planted", i)).err());
     let report = report.unwrap_or_else(|| panic!("{} is not found", bug.name));
     let kept = report.lines().find_map(|line| line.strip_prefix("catalogue: ")).unwrap_or_else(|| panic!("{report}"));
-    assert_eq!(catalogue::read::<O>(kept).expect("a line of the catalogue").len(), 1, "{kept}");
+    assert_eq!(catalogue::read(op::<O>(), kept).expect("a line of the catalogue").len(), 1, "{kept}");
     report
 }
 

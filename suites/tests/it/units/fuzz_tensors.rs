@@ -5,6 +5,8 @@ use tiebreak_impls::execute::execute;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::{Form, mutants};
 use tiebreak_suites::engine::case::catalogue;
+use tiebreak_suites::engine::case::text::parse;
+use tiebreak_suites::engine::erased::{Domain, op};
 use tiebreak_suites::fpm::{self, FixedPointMultiply};
 use tiebreak_suites::fuzzing::numbers::Numbers;
 use tiebreak_suites::fuzzing::tensor::{Fuzzed, FuzzedCase, hold, kernels, made, read, run};
@@ -110,7 +112,8 @@ fn every_mutant_is_caught() {
 fn a_mutant_is_reported_with_its_smallest_witness() {
     let mutant = tiebreak_suites::operation::find::<Matmul>("mutant-u8-pair-wrap").expect("a mutant");
     let text = "m=3 n=5 k=37 lhs=255 rhs=254 lhs_offset=-7 misalign=3";
-    let case = tiebreak_suites::engine::case::text::parse::<Matmul>(text, &mutant.contract.domain).expect("a case");
+    let domain = Domain::of::<Matmul>(mutant.contract.domain.clone());
+    let case = parse(text, &domain).expect("a case").typed::<Matmul>();
     let report = hold::<Matmul>(mutant, &case).unwrap_err();
     let lines: Vec<&str> = report.lines().collect();
     let case = "m=1 n=1 k=9 lhs[0,0]=4 lhs[0,8]=255 rhs[0,0]=192 rhs[8,0]=254";
@@ -123,7 +126,7 @@ fn a_mutant_is_reported_with_its_smallest_witness() {
         ]
     );
     let kept = lines[1].trim_start_matches("catalogue: ");
-    assert_eq!(catalogue::read::<Matmul>(kept).expect("a line of the catalogue").len(), 1);
+    assert_eq!(catalogue::read(op::<Matmul>(), kept).expect("a line of the catalogue").len(), 1);
 }
 
 /// The witness of a fixed point multiply has its own text and command.

@@ -1,17 +1,19 @@
 //! Self-checks of fixed point multiply fail for wrong mutants.
 
-use tiebreak_impls::mutants::{self, Mutant, Witness};
+use tiebreak_impls::mutants::Witness;
 use tiebreak_reports::ledger::SelfCheck;
+use tiebreak_suites::engine::erased::{Mutant, op};
 use tiebreak_suites::engine::self_check::mutants::check;
 use tiebreak_suites::fpm::FixedPointMultiply;
 use tiebreak_suites::lane::Lane;
 
 fn checked(mutant: &Mutant) -> SelfCheck {
-    check::<FixedPointMultiply>(mutant, &Lane::host(), 1).expect("known schemes")
+    check(mutant, &Lane::host(), 1).expect("known schemes")
 }
 
 fn dead() -> Mutant {
-    mutants::fpm::find("mutant-ties-down").expect("registered").clone()
+    let mutants = op::<FixedPointMultiply>().mutants();
+    mutants.iter().find(|mutant| mutant.kernel.name == "mutant-ties-down").expect("registered").clone()
 }
 
 #[test]
@@ -22,7 +24,7 @@ fn a_mutant_that_dies_as_it_must_passes() {
 /// A sound kernel registered as a mutant is not detected, and the check reports this.
 #[test]
 fn a_mutant_that_lives_fails() {
-    let kernel = tiebreak_impls::fpm::find("tvm-relay").expect("registered").clone();
+    let kernel = op::<FixedPointMultiply>().find("tvm-relay").expect("registered").clone();
     let check = checked(&Mutant { kernel, witnesses: &[], ..dead() });
     assert!(!check.passed && check.seen.starts_with("alive after "), "{}", check.seen);
 }
