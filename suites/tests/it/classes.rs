@@ -75,8 +75,8 @@ const TIES_UP: Promise = Promise { scheme: "ties-up", overflow: Overflow::Wrap }
 
 /// Judged results of a kernel of this file, on the pairs of a quick run.
 struct Settled {
-    contract: Side<Params>,
-    explained: Vec<Explained<Params>>,
+    contract: Side,
+    explained: Vec<Explained>,
     /// Number of results that follow a declared deviation.
     deviating: u64,
 }

@@ -195,11 +195,7 @@ pub(crate) fn params(channel: Channel) -> Params {
 }
 
 /// Returns a case with the expected results of a kernel's contract and of a reference.
-pub(crate) fn posed(
-    kernel: &erased::Kernel,
-    reference: Option<&erased::Scheme>,
-    case: Case<Batch>,
-) -> ExpectedCase<erased::Params> {
+pub(crate) fn posed(kernel: &erased::Kernel, reference: Option<&erased::Scheme>, case: Case<Batch>) -> ExpectedCase {
     let case = AnyCase::of::<FixedPointMultiply>(case);
     let expected = |scheme: &erased::Scheme| scheme.expected(&case).expect("a value");
     let contract = expected(&kernel.scheme().expect("known schemes"));

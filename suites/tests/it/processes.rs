@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use tiebreak_impls::mutants::FAULT_AT;
 use tiebreak_impls::operation::Operation;
 use tiebreak_suites::class::Class;
-use tiebreak_suites::engine::erased::{Kernel, Params, op};
+use tiebreak_suites::engine::erased::{Kernel, op};
 use tiebreak_suites::engine::judge::record::{Record, run};
 use tiebreak_suites::engine::run::sweep::ChunkOutcome;
 use tiebreak_suites::fpm::sweep::{CHUNK, Plan};
@@ -52,7 +52,7 @@ fn erased(name: &str) -> &'static Kernel {
 }
 
 /// Runs accumulators through a kernel, and judges them against its contract.
-fn judged(lane: &Lane, name: &str, xs: Vec<i32>) -> Record<Params> {
+fn judged(lane: &Lane, name: &str, xs: Vec<i32>) -> Record {
     let kernel = erased(name);
     let contract = kernel.scheme().expect("a known scheme");
     let posed = posed(kernel, None, case(31, vec![channel(1 << 30, -1)], xs));
@@ -60,7 +60,7 @@ fn judged(lane: &Lane, name: &str, xs: Vec<i32>) -> Record<Params> {
 }
 
 /// Runs one batch of `kernel` through the native worker.
-fn batch(kernel_name: &str) -> Record<Params> {
+fn batch(kernel_name: &str) -> Record {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let lane = opened(&impatient(dir.path()), "host-worker").expect("run `cargo xtask test`");
     let record = judged(&lane, kernel_name, many());
@@ -74,7 +74,7 @@ fn batch(kernel_name: &str) -> Record<Params> {
     record
 }
 
-fn only_failure(record: &Record<Params>) -> (&Failure, i32) {
+fn only_failure(record: &Record) -> (&Failure, i32) {
     assert_eq!(record.failures.len(), 1, "{:?}", record.failures);
     let unanswered = &record.failures[0];
     let case = unanswered.witness.as_ref().unwrap_or_else(|| panic!("not isolated: {unanswered:?}"));

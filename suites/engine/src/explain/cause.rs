@@ -80,7 +80,7 @@ fn of_predictions<'a>(
 }
 
 /// Returns the differing words that follow no known fault.
-pub(crate) fn differing<P>(seen: &Observed<P>) -> Vec<usize> {
+pub(crate) fn differing(seen: &Observed<Params>) -> Vec<usize> {
     let words = seen.words();
     let differs = |at: &usize| seen.expected[*at].is_some_and(|right| right != seen.outs[*at]);
     (0..seen.outs.len()).filter(|at| differs(at) && !seen.is_faulty(at / words)).collect()
@@ -116,7 +116,7 @@ fn count(n: usize) -> String {
 }
 
 /// Describes the evidence: `all 17,557 results examined, of which 478 differ`; for a caller's case, the results of the case and of the quick plan.
-fn examined<P>(own: &[&Observed<P>], learnt: &[&Observed<P>]) -> String {
+fn examined(own: &[&Observed<Params>], learnt: &[&Observed<Params>]) -> String {
     let differ: usize = own.iter().chain(learnt).map(|seen| seen.differ).sum();
     let one = |n: usize| if n == 1 { "the one result".to_owned() } else { format!("all {} results", count(n)) };
     match (results(own), results(learnt)) {
@@ -126,7 +126,7 @@ fn examined<P>(own: &[&Observed<P>], learnt: &[&Observed<P>]) -> String {
     }
 }
 
-fn results<P>(evidence: &[&Observed<P>]) -> usize {
+fn results(evidence: &[&Observed<Params>]) -> usize {
     evidence.iter().map(|seen| seen.expected.iter().flatten().count()).sum()
 }
 

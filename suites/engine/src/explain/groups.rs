@@ -16,7 +16,7 @@ use tiebreak_common::class::Class;
 
 /// Differences of a group of results.
 #[derive(Clone, Debug)]
-pub struct Explained<P> {
+pub struct Explained {
     /// Number of the group.
     pub group: usize,
     /// Number of differing results.
@@ -24,7 +24,7 @@ pub struct Explained<P> {
     /// Cause of the differences.
     pub explanation: Explanation,
     /// Differing result, in the smallest case found.
-    pub witness: Witness<P>,
+    pub witness: Witness<Params>,
     /// Command that reproduces the difference, if the witness alone does not.
     pub command: Option<String>,
 }
@@ -49,14 +49,14 @@ pub struct Basis<'a> {
 
 impl Basis<'_> {
     /// Explains every group with differences, the group of the simplest witness first.
-    pub fn explained(&self, lane: &Lane, side: &Side<Params>) -> Vec<Explained<Params>> {
+    pub fn explained(&self, lane: &Lane, side: &Side) -> Vec<Explained> {
         let differing = side.groups.iter().filter(|(_, seen)| !seen.differing.is_empty());
         let mut all: Vec<_> = differing.filter_map(|(group, seen)| self.of_group(lane, *group, seen)).collect();
         all.sort_by_cached_key(|explained| (self.domain.capabilities().witnesses.rank)(&explained.witness));
         all
     }
 
-    fn of_group(&self, lane: &Lane, group: usize, seen: &Group<Params>) -> Option<Explained<Params>> {
+    fn of_group(&self, lane: &Lane, group: usize, seen: &Group) -> Option<Explained> {
         let Self { domain, contract, scheme, kept, selection, .. } = *self;
         let capabilities = domain.capabilities();
         let first = seen

@@ -57,14 +57,14 @@ pub(crate) struct History<'a> {
 }
 
 /// Sequence of cases whose last case differs, with the witness of the difference.
-struct Sequence<P> {
-    cases: Vec<Case<P>>,
-    witness: Witness<P>,
+struct Sequence {
+    cases: Vec<Case<Params>>,
+    witness: Witness<Params>,
 }
 
 impl History<'_> {
     /// Runs the witness of a difference again in a fresh worker. A witness without a difference there is replaced by another case or a sequence.
-    pub(crate) fn settle(&self, group: &Group<Params>, seen: &mut Explained<Params>) {
+    pub(crate) fn settle(&self, group: &Group, seen: &mut Explained) {
         match self.replay(&[&seen.witness.case]) {
             Some(None) => {}
             _ => return,
@@ -76,7 +76,7 @@ impl History<'_> {
         SPENT.fetch_add(begun.elapsed().as_millis() as u64, Ordering::Relaxed);
     }
 
-    fn replace(&self, group: &Group<Params>, seen: &mut Explained<Params>, end: Instant) {
+    fn replace(&self, group: &Group, seen: &mut Explained, end: Instant) {
         let mut smallest: Vec<&Observed<Params>> = group.differing.iter().collect();
         let capabilities = self.subject.kernel.op().capabilities();
         smallest.sort_by_cached_key(|seen| (capabilities.witnesses.shrink_priority)(seen));
@@ -110,7 +110,7 @@ impl History<'_> {
     }
 
     /// Returns the shortest sequence found that ends with a target.
-    fn sequence(&self, targets: &[&Observed<Params>], end: Instant) -> Option<Sequence<Params>> {
+    fn sequence(&self, targets: &[&Observed<Params>], end: Instant) -> Option<Sequence> {
         let domain = &self.subject.kernel.contract.domain;
         let planned = self.specs.iter().filter_map(|spec| spec.case(domain, self.request.seed));
         let cases: Vec<_> = self.before().into_iter().chain(planned).collect();
@@ -130,7 +130,7 @@ impl History<'_> {
     }
 
     /// Returns the shortest sequence found for the last of some cases.
-    fn ending(&self, cases: &[Case<Params>], end: Instant) -> Option<Sequence<Params>> {
+    fn ending(&self, cases: &[Case<Params>], end: Instant) -> Option<Sequence> {
         let last = cases.len() - 1;
         let shows = |from: usize| self.shows(&cases[from..].iter().collect::<Vec<_>>(), end);
         // Ever longer tails, then bisection: the effect of a call mostly appears in one of the next calls.
@@ -158,7 +158,7 @@ impl History<'_> {
     }
 
     /// Removes calls between the first and the last, in ever smaller runs.
-    fn thin(&self, sequence: &mut Sequence<Params>, end: Instant) {
+    fn thin(&self, sequence: &mut Sequence, end: Instant) {
         let mut run = sequence.cases.len().saturating_sub(2);
         while run > 0 {
             let mut from = 1;
@@ -178,10 +178,10 @@ impl History<'_> {
     }
 
     /// Shrinks each call while the last call differs.
-    fn shrink(&self, sequence: &mut Sequence<Params>, end: Instant) {
+    fn shrink(&self, sequence: &mut Sequence, end: Instant) {
         let domain = &self.subject.kernel.contract.domain;
         for at in (0..sequence.cases.len()).rev() {
-            let smaller = |sequence: &Sequence<Params>| {
+            let smaller = |sequence: &Sequence| {
                 domain.shrink_candidates(&sequence.cases[at]).into_iter().find_map(|case| {
                     let mut cases = sequence.cases.clone();
                     cases[at] = case;

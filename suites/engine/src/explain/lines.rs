@@ -27,8 +27,8 @@ const KEPT_BY_QUICK: usize = 8;
 
 /// Difference with the case as text.
 #[derive(Clone)]
-pub(crate) struct Line<P> {
-    pub(crate) witness: Witness<P>,
+pub(crate) struct Line {
+    pub(crate) witness: Witness<Params>,
     /// Case that reproduces the difference.
     pub(crate) case: ledger::Case,
     pub(crate) class: Class,
@@ -41,10 +41,10 @@ pub(crate) struct Line<P> {
 /// Returns the smallest cases of a side, each with the first difference. `specs` are the sources of the cases.
 pub(crate) fn lines(
     comparison: &Comparison<'_>,
-    side: &Side<Params>,
+    side: &Side,
     specs: &[Arc<Spec<Params>>],
-    explained: &[Explained<Params>],
-) -> Vec<Line<Params>> {
+    explained: &[Explained],
+) -> Vec<Line> {
     let capabilities = comparison.domain().capabilities();
     let mut smallest: Vec<_> =
         side.groups.iter().flat_map(|(group, seen)| seen.differing.iter().map(move |seen| (*group, seen))).collect();

@@ -39,7 +39,7 @@ pub(crate) struct ExplainedKernel<'a> {
 pub(crate) struct ExplainedLane<'a> {
     pub(crate) sides: Vec<ExplainedSide<'a>>,
     /// Outcome of repeated calls, if they ran.
-    pub(crate) repeats: Option<Repeats<Params>>,
+    pub(crate) repeats: Option<Repeats>,
     /// Command that reproduces a difference between calls with the same input.
     pub(crate) repeated: Option<String>,
 }
@@ -69,7 +69,7 @@ pub(crate) fn explained<'a>(
 
 /// Adds the evidence of a short plan to a record, without counts: a single case fits many causes, and more cases distinguish them. `None` without
 /// differences.
-fn learn(request: &Request, subject: &Subject, lane: &Lane, record: &Record<Params>) -> Result<Option<Record<Params>>> {
+fn learn(request: &Request, subject: &Subject, lane: &Lane, record: &Record) -> Result<Option<Record>> {
     if record.contract.count.differ + record.reference.count.differ == 0 {
         return Ok(None);
     }

@@ -31,20 +31,20 @@ pub(crate) struct ExplainedSide<'a> {
     /// True if the kernel keeps its contract, and `scheme` is the reference.
     pub(crate) kept: bool,
     /// Differences by group, the group of the simplest witness first.
-    pub(crate) groups: Vec<Explained<Params>>,
+    pub(crate) groups: Vec<Explained>,
     /// Differing cases kept for the CSV file, smallest first.
-    pub(crate) lines: Vec<Line<Params>>,
+    pub(crate) lines: Vec<Line>,
 }
 
 /// Record of a run, and the specs of the cases.
-type Recorded<'a, P> = (&'a Record<P>, &'a [Arc<Spec<P>>]);
+type Recorded<'a> = (&'a Record, &'a [Arc<Spec<Params>>]);
 
 /// Explains the differences of a kernel in a lane, from the contract and from the reference.
 pub(crate) fn record<'a>(
     request: &Request,
     subject: &'a Subject,
     lane: &Lane,
-    (record, specs): Recorded<'_, Params>,
+    (record, specs): Recorded<'_>,
 ) -> Vec<ExplainedSide<'a>> {
     let sides = [
         (Against::Contract, Some(&subject.contract), &record.contract),
@@ -90,7 +90,7 @@ pub(crate) fn agreements(request: &Request, agreements: &Agreements<'_>) -> Vec<
 fn by_contract(
     (subject, lane): (&Subject, &Lane),
     reference: &Scheme,
-    (seen, group): (&Explained<Params>, &Group<Params>),
+    (seen, group): (&Explained, &Group),
     broken: &Explanation,
 ) -> Option<Explanation> {
     if broken.class == Class::DependsOnHistory {
@@ -122,7 +122,7 @@ fn by_contract(
 }
 
 /// Counts kept results that differ from the reference: results that the contract gives, and all.
-fn as_promised(subject: &Subject, group: &Group<Params>) -> [usize; 2] {
+fn as_promised(subject: &Subject, group: &Group) -> [usize; 2] {
     let mut out = [0; 2];
     for seen in &group.differing {
         let Ok(expected) = subject.contract.expected(&seen.case) else { continue };
@@ -148,9 +148,9 @@ fn explained(
     request: &Request,
     (subject, lane): (&Subject, &Lane),
     scheme: &Scheme,
-    side: &Side<Params>,
+    side: &Side,
     kept: bool,
-) -> Vec<Explained<Params>> {
+) -> Vec<Explained> {
     let basis = Basis {
         kernel: subject.kernel.name,
         code: Some(lane_code(subject, lane)),

@@ -22,10 +22,10 @@ pub struct Cause {
 }
 
 /// Case with the results of the kernel.
-pub(super) type Answered<P> = (Case<P>, Vec<i32>);
+pub(super) type Answered = (Case<Params>, Vec<i32>);
 
 /// Adds the causes to the nearest of the excluded schemes, and moves schemes with a cause to the front. `excluded` has the nearest scheme first.
-pub(super) fn add(asked: &Probe<'_>, excluded: &mut [Excluded], answered: &[Answered<Params>]) {
+pub(super) fn add(asked: &Probe<'_>, excluded: &mut [Excluded], answered: &[Answered]) {
     let mut nearest: Vec<usize> = Vec::new();
     for (at, one) in excluded.iter().enumerate() {
         if nearest.iter().all(|known| family(&excluded[*known].scheme) != family(&one.scheme)) {
@@ -46,9 +46,9 @@ pub fn family(label: &str) -> &str {
 }
 
 /// Returns the change to a scheme that reproduces all results; `None` if no change does.
-fn cause(asked: &Probe<'_>, scheme: &str, answered: &[Answered<Params>]) -> Option<Cause> {
+fn cause(asked: &Probe<'_>, scheme: &str, answered: &[Answered]) -> Option<Cause> {
     let scheme = asked.domain.op().scheme(scheme).ok()?;
-    let observed = |(case, outs): &Answered<Params>| {
+    let observed = |(case, outs): &Answered| {
         let expected = scheme.expected(case).ok()?;
         let words = asked.domain.result_element(&case.params).words();
         let differs = |at: usize| expected[at].is_some_and(|expected| expected != outs[at]);

@@ -74,9 +74,9 @@ impl<'a> Agreements<'a> {
     }
 
     /// Compares the lanes' answers for some cases.
-    pub fn compare(&mut self, cases: &[ExpectedCase<Params>], given: &[Answers<Params>]) {
+    pub fn compare(&mut self, cases: &[ExpectedCase], given: &[Answers]) {
         let Self { kernel, host, each, .. } = self;
-        let mut models: BTreeMap<&str, Answers<Params>> = BTreeMap::new();
+        let mut models: BTreeMap<&str, Answers> = BTreeMap::new();
         for agreement in each {
             let theirs = match agreement.other {
                 Other::Lane(lane) => &given[lane],
@@ -136,7 +136,7 @@ impl Agreement {
         Self { lane, other, results: 0, not_compared: 0, open: 0, differ: 0, differ_open: 0, types, smallest: None }
     }
 
-    fn add(&mut self, domain: &Domain, expected_case: &ExpectedCase<Params>, ours: &[i32], theirs: &[i32]) {
+    fn add(&mut self, domain: &Domain, expected_case: &ExpectedCase, ours: &[i32], theirs: &[i32]) {
         let words = domain.result_element(&expected_case.case.params).words();
         if let Other::Kernel(model) = self.other
             && !model.contract.domain.covers(&expected_case.case.params)

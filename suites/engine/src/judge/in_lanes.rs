@@ -1,7 +1,6 @@
 //! Records of a kernel in each lane. Lanes with the results of the first lane share its record, except for compiled kernels: their faults depend on
 //! the lane.
 
-use crate::erased::Params;
 use crate::judge::record::{Record, judged};
 use crate::lane::Lane;
 use crate::run::answers::Answers;
@@ -11,14 +10,14 @@ use crate::run::subject::{ExpectedCase, Subject};
 pub(crate) struct InLanes<'a> {
     subject: &'a Subject,
     lanes: &'a [&'a Lane],
-    first: Record<Params>,
+    first: Record,
     others: Vec<Other>,
 }
 
 /// Record of a further lane.
 struct Other {
     /// Separate record, from the first result unlike the first lane's on.
-    record: Option<Record<Params>>,
+    record: Option<Record>,
     /// Seconds of lane and judge.
     seconds: f64,
 }
@@ -31,7 +30,7 @@ impl<'a> InLanes<'a> {
     }
 
     /// Judges the answers of each lane for some cases.
-    pub(crate) fn judge(&mut self, cases: &[ExpectedCase<Params>], given: &[Answers<Params>]) {
+    pub(crate) fn judge(&mut self, cases: &[ExpectedCase], given: &[Answers]) {
         let Subject { kernel, contract, path, .. } = self.subject;
         let compiled = kernel.contract.domain.is_compiled();
         let one = |at: usize| judged(self.lanes[at], kernel, contract, path, cases, &given[at]);
@@ -50,7 +49,7 @@ impl<'a> InLanes<'a> {
     }
 
     /// Returns the record of each lane.
-    pub(crate) fn records(self) -> Vec<Record<Params>> {
+    pub(crate) fn records(self) -> Vec<Record> {
         let Self { first, others, .. } = self;
         let own = |other: Other| Record { seconds: other.seconds, ..other.record.unwrap_or_else(|| first.clone()) };
         let others: Vec<_> = others.into_iter().map(own).collect();

@@ -10,7 +10,7 @@ use tiebreak_reports::ledger::{AtLayer, LayerCount};
 pub(crate) type Layers = BTreeMap<usize, LayerCount>;
 
 /// Adds a lane's answers for cases of a network. Results without a value by the contract are not counted.
-pub(crate) fn add<P>(layers: &mut Layers, blocks: &[Option<Block>], cases: &[ExpectedCase<P>], given: &Answers<P>) {
+pub(crate) fn add(layers: &mut Layers, blocks: &[Option<Block>], cases: &[ExpectedCase], given: &Answers) {
     for ((block, expected_case), outs) in blocks.iter().zip(cases).zip(&given.each) {
         let (Some(block), Some(outs)) = (block, outs) else { continue };
         let count =

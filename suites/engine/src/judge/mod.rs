@@ -9,7 +9,7 @@ pub mod record;
 pub mod side;
 pub mod spans;
 
-use crate::erased::{Kernel, Params};
+use crate::erased::Kernel;
 use crate::judge::agreement::Agreements;
 use crate::judge::in_lanes::InLanes;
 use crate::judge::layers::Layers;
@@ -39,7 +39,7 @@ pub(crate) struct Judged<'a> {
 /// Judged answers of a kernel in a lane.
 pub(crate) struct JudgedLane<'a> {
     pub(crate) lane: &'a Lane,
-    pub(crate) record: Record<Params>,
+    pub(crate) record: Record,
     /// Counts for each layer of a network.
     pub(crate) layers: Layers,
     /// True if a call is to be repeated: the whole plan gave results, without spared cases.
@@ -77,7 +77,7 @@ pub(crate) fn judged<'a>(
         seen.judge(&cases, &given);
     }
     let mut layers = layers.into_iter();
-    let in_lane = |((lane, runner), record): ((&&'a Lane, &Runner<'_>), Record<Params>)| {
+    let in_lane = |((lane, runner), record): ((&&'a Lane, &Runner<'_>), Record)| {
         let layers = layers.next().unwrap_or_default();
         let is_complete = request.selection.is_nothing()
             && !record.has_failed()

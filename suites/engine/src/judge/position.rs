@@ -1,6 +1,5 @@
 //! Result selected by `at` in the caller's case, from every lane and scheme.
 
-use crate::erased::Params;
 use crate::lane::Lane;
 use crate::operation::expected::Expected;
 use crate::run::answers::Answers;
@@ -11,9 +10,9 @@ use tiebreak_reports::ledger::{Position, Value};
 pub(crate) fn at(
     subject: &Subject,
     at: usize,
-    cases: &[ExpectedCase<Params>],
+    cases: &[ExpectedCase],
     lanes: &[&Lane],
-    given: &[Answers<Params>],
+    given: &[Answers],
 ) -> Vec<Position> {
     let Some(expected_case) = cases.first() else { return Vec::new() };
     let element = subject.kernel.contract.domain.result_element(&expected_case.case.params);
@@ -25,7 +24,7 @@ pub(crate) fn at(
     let contract = (subject.contract.label(), value(&expected_case.contract));
     let reference = subject.reference.as_ref().zip(expected_case.reference.as_ref());
     let reference = reference.map(|(scheme, expected)| (scheme.label(), value(expected)));
-    let one = |(lane, answers): (&&Lane, &Answers<Params>)| {
+    let one = |(lane, answers): (&&Lane, &Answers)| {
         let outs = answers.each.first()?.as_ref()?;
         Some(Position {
             op: subject.kernel.op().name().to_owned(),

@@ -23,13 +23,13 @@ use tiebreak_impls::fpm::Channel;
 
 /// Record of a kernel in a lane.
 #[derive(Clone, Debug)]
-pub struct Record<P> {
+pub struct Record {
     /// Number of cases run.
     pub cases: u64,
     /// Comparison with the contract.
-    pub contract: Side<P>,
+    pub contract: Side,
     /// Comparison with the reference.
-    pub reference: Side<P>,
+    pub reference: Side,
     /// Number of cases not run after failures.
     pub given_up: u64,
     /// Number of cases left out on purpose.
@@ -39,7 +39,7 @@ pub struct Record<P> {
     /// Number of planned cases without a result, including the cases given up.
     pub unanswered: u64,
     /// Failures of cases without an answer at first.
-    pub failures: Vec<FailedBatch<Case<P>>>,
+    pub failures: Vec<FailedBatch<Case<Params>>>,
     /// Results that follow a known fault of the lane's code, or a declared deviation of the contract, by class, with the reason.
     pub faults: Seen,
     /// Multipliers and shifts of the cases, with their fractional bits.
@@ -52,7 +52,7 @@ pub struct Record<P> {
     pub seconds: f64,
 }
 
-impl<P> Default for Record<P> {
+impl Default for Record {
     fn default() -> Self {
         Self {
             cases: 0,
@@ -72,7 +72,7 @@ impl<P> Default for Record<P> {
     }
 }
 
-impl<P: Clone> Record<P> {
+impl Record {
     /// Returns a record for a self-check, without deltas and spans of parameters.
     pub(crate) fn of_self_check() -> Self {
         let side = || Side { count: Count { by_delta: Deltas::ignored(), ..Count::default() }, ..Side::default() };
@@ -114,7 +114,7 @@ impl<P: Clone> Record<P> {
 pub fn classify_by_path(
     path: &[PathStep],
     element: &Element,
-    expected_case: &ExpectedCase<Params>,
+    expected_case: &ExpectedCase,
     outs: &[i32],
     faulty: &Faulty,
 ) -> Vec<Option<Class>> {
@@ -148,13 +148,7 @@ pub fn classify_by_path(
 }
 
 /// Runs the cases of a kernel in a lane, and judges them.
-pub fn run(
-    lane: &Lane,
-    kernel: &Kernel,
-    contract: &Scheme,
-    path: &[PathStep],
-    cases: &[ExpectedCase<Params>],
-) -> Record<Params> {
+pub fn run(lane: &Lane, kernel: &Kernel, contract: &Scheme, path: &[PathStep], cases: &[ExpectedCase]) -> Record {
     judged(lane, kernel, contract, path, cases, &answers(&Runner::new(lane), kernel, cases, false))
 }
 
@@ -164,21 +158,21 @@ pub fn judged(
     kernel: &Kernel,
     contract: &Scheme,
     path: &[PathStep],
-    cases: &[ExpectedCase<Params>],
-    answers: &Answers<Params>,
-) -> Record<Params> {
+    cases: &[ExpectedCase],
+    answers: &Answers,
+) -> Record {
     judged_into(Record::default(), (lane, kernel), contract, path, cases, answers)
 }
 
 /// Judges a lane's answers for the cases of a kernel, into an empty record.
 pub(crate) fn judged_into(
-    empty: Record<Params>,
+    empty: Record,
     (lane, kernel): (&Lane, &Kernel),
     contract: &Scheme,
     path: &[PathStep],
-    cases: &[ExpectedCase<Params>],
-    answers: &Answers<Params>,
-) -> Record<Params> {
+    cases: &[ExpectedCase],
+    answers: &Answers,
+) -> Record {
     let begun = Instant::now();
     let mut record = Record { given_up: answers.given_up, failures: answers.failures.clone(), ..empty };
     record.spared = answers.spared;
@@ -239,7 +233,7 @@ pub(crate) fn judged_into(
 }
 
 /// Counts results that follow a declared deviation.
-fn deviate(contract: &Scheme, expected_case: &ExpectedCase<Params>, outs: &[i32], seen: &mut Seen) {
+fn deviate(contract: &Scheme, expected_case: &ExpectedCase, outs: &[i32], seen: &mut Seen) {
     for ((class, expected), out) in (contract.op().capabilities().deviations.in_case)(contract, &expected_case.case)
         .iter()
         .zip(expected_case.contract.iter())

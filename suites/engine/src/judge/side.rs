@@ -1,6 +1,7 @@
 //! Comparison with a scheme: counts, and cases kept as evidence, by the groups in which differences are explained.
 
 use crate::count::Count;
+use crate::erased::Params;
 use crate::operation::case::Case;
 use crate::operation::element::Element;
 use crate::operation::expected::{Expected, is_all};
@@ -17,8 +18,8 @@ const EVIDENCE: usize = 48;
 const LARGEST: usize = 6;
 
 /// Answer of a lane for a case.
-pub(crate) struct Results<'a, P> {
-    pub(crate) case: &'a Case<P>,
+pub(crate) struct Results<'a> {
+    pub(crate) case: &'a Case<Params>,
     pub(crate) outs: &'a [i32],
     pub(crate) faulty: &'a Faulty,
     /// Group of each result; empty without groups.
@@ -89,25 +90,19 @@ impl Compared<'_> {
 }
 
 /// Evidence of a group of results, whose differences are explained together.
-#[derive(Clone, Debug)]
-pub struct Group<P> {
+#[derive(Clone, Debug, Default)]
+pub struct Group {
     /// Number of differing results.
     pub differ: u64,
     /// Cases with differences. Expected results of other groups are left out.
-    pub differing: Vec<Observed<P>>,
+    pub differing: Vec<Observed<Params>>,
     /// Cases without differences.
-    pub agreeing: Vec<Observed<P>>,
+    pub agreeing: Vec<Observed<Params>>,
     /// Cases of another run, which distinguish causes but are not counted.
-    pub learnt: Vec<Observed<P>>,
+    pub learnt: Vec<Observed<Params>>,
 }
 
-impl<P> Default for Group<P> {
-    fn default() -> Self {
-        Self { differ: 0, differing: Vec::new(), agreeing: Vec::new(), learnt: Vec::new() }
-    }
-}
-
-impl<P> Group<P> {
+impl Group {
     fn merge(&mut self, other: Self) {
         self.differ += other.differ;
         self.differing.extend(other.differing);
@@ -125,7 +120,7 @@ impl<P> Group<P> {
 
     /// Keeps the smallest and the largest cases, and every other remaining case, until few enough are left.
     fn thin(&mut self) {
-        let size = |seen: &Observed<P>| elements(&seen.case, &seen.outs);
+        let size = |seen: &Observed<Params>| elements(&seen.case, &seen.outs);
         for (kept, most) in [(&mut self.differing, EVIDENCE), (&mut self.agreeing, EVIDENCE / 2)] {
             if kept.len() > most * 2 {
                 kept.sort_by_cached_key(size);
@@ -139,42 +134,36 @@ impl<P> Group<P> {
     }
 
     /// Returns the smallest case with a difference; a difference without a known fault is preferred.
-    pub fn smallest(&self) -> Option<&Observed<P>> {
+    pub fn smallest(&self) -> Option<&Observed<Params>> {
         self.differing.iter().min_by_key(|seen| (seen.differ == 0, elements(&seen.case, &seen.outs)))
     }
 
     /// Returns the evidence of the current run.
-    pub fn own(&self) -> Vec<&Observed<P>> {
+    pub fn own(&self) -> Vec<&Observed<Params>> {
         self.differing.iter().chain(&self.agreeing).collect()
     }
 
     /// Returns all evidence, including other runs.
-    pub fn evidence(&self) -> Vec<&Observed<P>> {
+    pub fn evidence(&self) -> Vec<&Observed<Params>> {
         self.own().into_iter().chain(&self.learnt).collect()
     }
 }
 
 /// Comparison with a scheme.
-#[derive(Clone, Debug)]
-pub struct Side<P> {
+#[derive(Clone, Debug, Default)]
+pub struct Side {
     /// Counts. Differences are classified if they are due to a known step of the path to the contract.
     pub count: Count,
     /// Evidence by group.
-    pub groups: BTreeMap<usize, Group<P>>,
+    pub groups: BTreeMap<usize, Group>,
 }
 
-impl<P> Default for Side<P> {
-    fn default() -> Self {
-        Self { count: Count::default(), groups: BTreeMap::new() }
-    }
-}
-
-impl<P: Clone> Side<P> {
+impl Side {
     /// Judges a case. If `excused` is set, results that follow a known fault are no differences.
     pub(crate) fn judge(
         &mut self,
         element: &Element,
-        given: &Results<'_, P>,
+        given: &Results<'_>,
         expected: &Expected,
         excused: bool,
     ) -> usize {
@@ -214,13 +203,13 @@ impl<P: Clone> Side<P> {
     }
 
     /// Returns the smallest case with a difference.
-    pub fn smallest(&self) -> Option<&Observed<P>> {
+    pub fn smallest(&self) -> Option<&Observed<Params>> {
         let smallest = self.groups.values().filter_map(Group::smallest);
         smallest.min_by_key(|seen| (seen.differ == 0, elements(&seen.case, &seen.outs)))
     }
 
     /// Returns all evidence.
-    pub fn evidence(&self) -> Vec<&Observed<P>> {
+    pub fn evidence(&self) -> Vec<&Observed<Params>> {
         self.groups.values().flat_map(Group::evidence).collect()
     }
 }

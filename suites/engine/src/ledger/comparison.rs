@@ -24,7 +24,7 @@ impl Comparison<'_> {
         again(&self.request.command, self.subject.kernel, &self.lane.name, (case, index))
     }
 
-    pub(crate) fn witness(&self, seen: &Explained<Params>) -> ledger::Witness {
+    pub(crate) fn witness(&self, seen: &Explained) -> ledger::Witness {
         let Explained { explanation, witness, command, .. } = seen;
         ledger::Witness {
             case: display_case(self.domain(), &witness.case, Some(witness.index), Some(explanation.class)),
@@ -57,7 +57,7 @@ impl Comparison<'_> {
     /// Returns the finding: any difference from the contract, or an unexplained difference from the reference.
     pub(crate) fn finding(
         &self,
-        side: &Side<Params>,
+        side: &Side,
         witness: Option<ledger::Witness>,
         rest: &BTreeMap<Class, u64>,
     ) -> Option<Finding> {
@@ -77,7 +77,7 @@ impl Comparison<'_> {
     }
 
     /// Formats a difference for `mismatches.csv`.
-    pub(crate) fn mismatch(&self, line: &Line<Params>) -> Option<Mismatch> {
+    pub(crate) fn mismatch(&self, line: &Line) -> Option<Mismatch> {
         let Line { witness, mut case, class, at, command } = line.clone();
         let command = command.unwrap_or_else(|| self::command(self.request, self.subject.kernel, self.lane, &case));
         if let Some(at) = at {

@@ -35,7 +35,7 @@ impl Planned {
     }
 
     /// Notes a lane that ran cases, and counts the cases left out: spared, given up, refused, or impossible.
-    pub(crate) fn ran<P>(&self, kernel: &Kernel, lane: &Lane, record: &Record<P>, section: &mut LedgerSection) {
+    pub(crate) fn ran(&self, kernel: &Kernel, lane: &Lane, record: &Record, section: &mut LedgerSection) {
         let Outside { count: outside, .. } = &record.outside;
         let lost = self.specs.len() as u64 - record.cases - record.given_up - record.spared - outside;
         section.planned.extend(self.plans(kernel).iter().map(|plan| {
@@ -73,7 +73,7 @@ impl Planned {
     }
 
     /// Returns the number of multipliers and shifts that were run.
-    pub(crate) fn parameters<P>(&self, record: &Record<P>) -> u64 {
+    pub(crate) fn parameters(&self, record: &Record) -> u64 {
         if record.given_up + record.spared + record.outside.count == 0 {
             self.pairs()
         } else {

@@ -22,7 +22,7 @@ pub(crate) fn add(
     request: &Request,
     subject: &Subject,
     lane: &Lane,
-    (record, whole): (&Record<Params>, bool),
+    (record, whole): (&Record, bool),
     sides: &[ExplainedSide<'_>],
     section: &mut LedgerSection,
 ) {
@@ -74,7 +74,7 @@ fn owned(counts: &BTreeMap<&'static str, u64>) -> BTreeMap<String, u64> {
 }
 
 /// Counts differences without an individual class: all under `rest`, or each group under the explanation of the group.
-fn classes<P>(side: &Side<P>, seen: &[Explained<P>], rest: Option<Class>) -> BTreeMap<Class, u64> {
+fn classes(side: &Side, seen: &[Explained], rest: Option<Class>) -> BTreeMap<Class, u64> {
     let mut left = side.count.unclassified();
     let mut classes = BTreeMap::new();
     for (at, explained) in seen.iter().enumerate() {
@@ -101,12 +101,7 @@ pub(crate) fn declare(row: &mut Row, faults: &Seen) {
 }
 
 /// Returns findings for known faults that a whole run covers but does not show: the compiler or library has changed.
-pub(crate) fn stale(
-    subject: &Subject,
-    lane: &Lane,
-    record: &Record<Params>,
-    specs: &[Arc<Spec<Params>>],
-) -> Vec<Finding> {
+pub(crate) fn stale(subject: &Subject, lane: &Lane, record: &Record, specs: &[Arc<Spec<Params>>]) -> Vec<Finding> {
     let seen = |class: &Class| record.faults.get(class).is_some_and(|sighting| sighting.results > 0);
     let of = |spec: &Arc<Spec<Params>>| {
         (subject.kernel.op().capabilities().compiled.faults)(subject.kernel.name, &lane.name, &spec.params)

@@ -1,7 +1,6 @@
 //! Ledger entries of repeated calls.
 
 use crate::case::again::display_case;
-use crate::erased::Params;
 use crate::lane::Lane;
 use crate::run::repeats::{Differing, Repeats};
 use crate::run::subject::Subject;
@@ -9,12 +8,7 @@ use tiebreak_common::class::Class;
 use tiebreak_reports::ledger::{self, Finding};
 
 /// Returns the finding of repeated calls, if any; `command` reproduces a difference.
-pub(crate) fn finding(
-    subject: &Subject,
-    lane: &Lane,
-    repeats: &Repeats<Params>,
-    command: Option<String>,
-) -> Option<Finding> {
+pub(crate) fn finding(subject: &Subject, lane: &Lane, repeats: &Repeats, command: Option<String>) -> Option<Finding> {
     let place = subject.place(lane);
     if let Some(failure) = &repeats.failure {
         let message = format!("after {} calls with the same input: {failure}", repeats.calls);

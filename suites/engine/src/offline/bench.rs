@@ -1,7 +1,7 @@
 //! Judged lines of an operation, with causes of the differences over all lines of a scheme.
 
 use crate::case::text;
-use crate::erased::{Domain, Op, Params, Scheme};
+use crate::erased::{Domain, Op, Scheme};
 use crate::explain::groups::Basis;
 use crate::judge::side::{Results, Side};
 use crate::lane::Lane;
@@ -67,7 +67,7 @@ struct Party {
     kernel: Option<&'static str>,
     scheme: Scheme,
     domain: Domain,
-    side: Side<Params>,
+    side: Side,
 }
 
 /// Lines of an operation.

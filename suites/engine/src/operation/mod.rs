@@ -167,17 +167,6 @@ pub fn find<O: Operation>(name: &str) -> Option<&'static Kernel<O>> {
     <O::Impl as impls::operation::Operation>::known(name).ok()
 }
 
-/// True if a kernel is a caller's: only lanes that offer the kernel can run it.
-pub fn is_elsewhere<O: Operation>(kernel: &Kernel<O>) -> bool {
-    <O::Impl as impls::operation::Operation>::find(kernel.name).is_err()
-}
-
-/// Returns the names of all kernels and known bugs.
-pub fn every<O: Operation>() -> Vec<&'static str> {
-    let mutants = mutants::<O>().iter().map(|mutant| mutant.kernel.name);
-    kernels::<O>().iter().map(|kernel| kernel.name).chain(mutants).collect()
-}
-
 /// Builds the job of a kernel.
 pub fn job<O: Operation>(kernel: &str, params: &O::Params) -> Job {
     O::Impl::job(kernel, params)
@@ -186,25 +175,6 @@ pub fn job<O: Operation>(kernel: &str, params: &O::Params) -> Job {
 /// Returns the number of words that a case reads and writes. Fails if no case has the parameters.
 pub fn sizes<O: Operation>(domain: &O::Domain, params: &O::Params) -> Result<Sizes, ShapeError> {
     (O::CAPABILITIES.tensors.sizes)(domain, params)
-}
-
-/// Returns the element type of tensor `t`, or of the result; see [`Tensors::element`].
-pub fn element<O: Operation>(domain: &O::Domain, params: &O::Params, t: usize) -> Element {
-    (O::CAPABILITIES.tensors.element)(domain, params, t)
-}
-
-/// Returns the element type of the result.
-pub fn result_element<O: Operation>(domain: &O::Domain, params: &O::Params) -> Element {
-    element::<O>(domain, params, O::TENSORS.len())
-}
-
-/// Returns cases reduced to a single result; see [`Witnesses::isolate_result`].
-pub fn isolate_result<O: Operation>(
-    case: &Case<O::Params>,
-    domain: &O::Domain,
-    index: usize,
-) -> Vec<(Case<O::Params>, usize)> {
-    (O::CAPABILITIES.witnesses.isolate_result)(case, domain, index)
 }
 
 /// Parses the name of a scheme, `NAME` or `NAME:POLICY`.

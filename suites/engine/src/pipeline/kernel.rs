@@ -1,6 +1,6 @@
 //! A kernel through all stages, from the plan to the ledger.
 
-use crate::erased::{Domain, Kernel, Params};
+use crate::erased::{Domain, Kernel};
 use crate::explain::explained;
 use crate::judge::record::Record;
 use crate::judge::{Judged, judged};
@@ -70,7 +70,7 @@ fn elsewhere(domain: &Domain) -> String {
 /// Lists a kernel whose domain has no requested case.
 fn outside(planned: &Planned, kernel: &Kernel, lanes: &[&Lane], domain: String) -> LedgerSection {
     let mut section = LedgerSection::default();
-    lanes.iter().for_each(|lane| planned.ran(kernel, lane, &Record::<Params>::default(), &mut section));
+    lanes.iter().for_each(|lane| planned.ran(kernel, lane, &Record::default(), &mut section));
     section.outside_domain =
         vec![OutsideDomain { op: kernel.op().name().to_owned(), kernel: kernel.name.to_owned(), domain }];
     section

@@ -161,7 +161,7 @@ fn is_varied(domain: &Domain, case: &Case<Params>) -> bool {
     })
 }
 
-fn given<P: Clone>(case: Case<P>) -> Spec<P> {
+fn given(case: Case<Params>) -> Spec<Params> {
     let fill = |tensor: Vec<i32>| if tensor.is_empty() { Fill::None } else { Fill::Given(tensor) };
     Spec::new(case.params, case.tensors.into_inner().map(fill), case.misalign)
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use tiebreak_reports::ledger::Unit;
 use tiebreak_reports::text as words;
 
-type Specs = plans::Shared<Params>;
+type Specs = plans::Shared;
 
 /// Plan of a kernel.
 pub(crate) struct Planned {

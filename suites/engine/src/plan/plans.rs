@@ -11,9 +11,9 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use tiebreak_common::budget::Budget;
 
 /// Cases of a domain, made once and shared; sublists hold the same cases.
-pub type Shared<P> = Arc<Vec<Arc<Spec<P>>>>;
+pub type Shared = Arc<Vec<Arc<Spec<Params>>>>;
 
-type Place = Arc<OnceLock<Shared<Params>>>;
+type Place = Arc<OnceLock<Shared>>;
 
 /// Inputs of a plan.
 #[derive(PartialEq, Eq, Hash)]
@@ -68,7 +68,7 @@ pub fn takes_stage(op: Op, stage: &Stage) -> bool {
 
 /// Returns [`whole`], cached unless the caller gave cases. Short plans stay cached; long plans stay until a [`LongPlanGuard`] of the operation is
 /// dropped.
-pub fn plan(domain: &Domain, selection: &CaseSelection, budget: &Budget, seed: u64) -> Shared<Params> {
+pub fn plan(domain: &Domain, selection: &CaseSelection, budget: &Budget, seed: u64) -> Shared {
     if !selection.is_nothing() {
         return shared(whole(domain, selection, budget, seed));
     }
@@ -96,7 +96,7 @@ fn is_of_several(domain: &Domain) -> bool {
 }
 
 /// Makes cases that several lists may share.
-pub fn shared<P>(specs: Vec<Spec<P>>) -> Shared<P> {
+pub fn shared(specs: Vec<Spec<Params>>) -> Shared {
     Arc::new(specs.into_iter().map(Arc::new).collect())
 }
 

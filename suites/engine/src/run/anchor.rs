@@ -1,6 +1,5 @@
 //! Cross-check of the schemes' fast forms against big integers during a run.
 
-use crate::erased::Params;
 use crate::run::subject::{ExpectedCase, Subject, mask_undefined};
 use anyhow::{Result, bail};
 use tiebreak_common::budget::Effort;
@@ -18,11 +17,11 @@ const OF_SMALLEST: usize = 1 << 26;
 /// random case up to the first limit, otherwise the smallest up to the second.
 pub(crate) fn anchor(
     subject: &Subject,
-    cases: &[ExpectedCase<Params>],
+    cases: &[ExpectedCase],
     (effort, seed): (Effort, u64),
     chunk: usize,
 ) -> Result<()> {
-    let work = |expected_case: &ExpectedCase<Params>| {
+    let work = |expected_case: &ExpectedCase| {
         let largest = expected_case.case.tensors.iter().map(Vec::len).max().unwrap_or(0);
         expected_case.contract.len().saturating_mul(largest)
     };

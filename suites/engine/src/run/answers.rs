@@ -52,11 +52,11 @@ pub fn tried(lease: &mut Lease<'_>, kernel: &str, domain: &Domain, case: &Case<P
 }
 
 /// Answers of a lane for cases, in the order of the cases.
-pub struct Answers<P> {
+pub struct Answers {
     /// Results of each case, if there are any.
     pub each: Vec<Option<Vec<i32>>>,
     /// Failures of cases that gave no answer at first.
-    pub(crate) failures: Vec<FailedBatch<Case<P>>>,
+    pub(crate) failures: Vec<FailedBatch<Case<Params>>>,
     /// Number of cases not run after failures.
     pub(crate) given_up: u64,
     /// Number of cases left out on purpose.
@@ -67,7 +67,7 @@ pub struct Answers<P> {
     pub seconds: f64,
 }
 
-impl<P> Answers<P> {
+impl Answers {
     /// Wraps results that no lane gave.
     pub fn of(each: Vec<Option<Vec<i32>>>) -> Self {
         Self { each, failures: Vec::new(), given_up: 0, spared: 0, outside: Outside::default(), seconds: 0.0 }
@@ -123,9 +123,9 @@ impl<P> Answers<P> {
 pub fn answers<'a>(
     runner: &Runner<'_>,
     kernel: &Kernel,
-    cases: impl IntoIterator<Item = &'a ExpectedCase<Params>>,
+    cases: impl IntoIterator<Item = &'a ExpectedCase>,
     keep: bool,
-) -> Answers<Params> {
+) -> Answers {
     let begun = Instant::now();
     let (mut cases, mut again) = (cases.into_iter(), VecDeque::new());
     let mut ahead = InFlight::new(runner.lane.lease(), if runner.lane.is_isolated() { AHEAD } else { 1 });
@@ -163,7 +163,7 @@ pub fn answers<'a>(
 }
 
 /// Hands over a case as a batch.
-fn handed_over<T>(kernel: &str, expected_case: &ExpectedCase<Params>, hand_over: impl FnOnce(&Order<'_>) -> T) -> T {
+fn handed_over<T>(kernel: &str, expected_case: &ExpectedCase, hand_over: impl FnOnce(&Order<'_>) -> T) -> T {
     let (job, payload) = (expected_case.case.params.job(kernel), Arc::new(expected_case.case.payload()));
     let input = Input::Values { len: expected_case.contract.len(), values: &payload };
     hand_over(&Order {

@@ -11,18 +11,18 @@ use tiebreak_common::budget::Budget;
 const WORK: f64 = 8192.0;
 
 /// Outcome of the repetition.
-pub(crate) struct Repeats<P> {
+pub(crate) struct Repeats {
     /// Number of calls that gave results.
     pub(crate) calls: u64,
     /// Failure of a call without results.
     pub(crate) failure: Option<Failure>,
     /// First call with other results than the first call.
-    pub(crate) differs: Option<Differing<P>>,
+    pub(crate) differs: Option<Differing>,
 }
 
 /// Call whose results differ from the first call with the same input.
-pub(crate) struct Differing<P> {
-    pub(crate) case: Case<P>,
+pub(crate) struct Differing {
+    pub(crate) case: Case<Params>,
     /// Index of the first word that differs.
     pub(crate) at: usize,
     /// Results of the first call.
@@ -36,7 +36,7 @@ pub(crate) struct Differing<P> {
 }
 
 /// Repeats the largest call of a plan among the calls that take only a moment.
-pub(crate) fn run(request: &Request, kernel: &Kernel, lane: &Lane, specs: &[Arc<Spec<Params>>]) -> Repeats<Params> {
+pub(crate) fn run(request: &Request, kernel: &Kernel, lane: &Lane, specs: &[Arc<Spec<Params>>]) -> Repeats {
     let domain = &kernel.contract.domain;
     let cost = |spec: &&Arc<Spec<Params>>| cost(domain, &spec.params);
     let small = |spec: &&Arc<Spec<Params>>| cost(spec).is_some_and(|(work, _)| work <= WORK);

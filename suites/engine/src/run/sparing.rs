@@ -2,7 +2,7 @@
 //! of the first lane, compiled for another target; and vector code that a kernel of another operation runs in the same lane. Such code runs a sample
 //! of its cases, and all cases as soon as one result differs from the first lane.
 
-use crate::erased::{Kernel, Params};
+use crate::erased::Kernel;
 use crate::lane::Lane;
 use crate::lane::runner::Runner;
 use crate::operation::request::Request;
@@ -63,13 +63,8 @@ impl<'a> Sparing<'a> {
     }
 
     /// Runs cases in each lane, and returns their answers.
-    pub(crate) fn answers(
-        &mut self,
-        kernel: &Kernel,
-        cases: &[ExpectedCase<Params>],
-        keep: bool,
-    ) -> Vec<Answers<Params>> {
-        let mut given: Vec<Answers<Params>> = Vec::with_capacity(self.runners.len());
+    pub(crate) fn answers(&mut self, kernel: &Kernel, cases: &[ExpectedCase], keep: bool) -> Vec<Answers> {
+        let mut given: Vec<Answers> = Vec::with_capacity(self.runners.len());
         for (at, runner) in self.runners.iter().enumerate() {
             let Some(one_in) = self.one_in[at] else {
                 given.push(answers(runner, kernel, cases, keep));
@@ -90,7 +85,7 @@ impl<'a> Sparing<'a> {
 }
 
 /// Runs the chosen cases in a lane.
-fn among(runner: &Runner<'_>, kernel: &Kernel, cases: &[ExpectedCase<Params>], chosen: &[bool]) -> Answers<Params> {
+fn among(runner: &Runner<'_>, kernel: &Kernel, cases: &[ExpectedCase], chosen: &[bool]) -> Answers {
     let cases = cases.iter().zip(chosen).filter(|(_, chosen)| **chosen).map(|(expected_case, _)| expected_case);
     answers(runner, kernel, cases, false).among(chosen)
 }

@@ -36,16 +36,16 @@ impl Subject {
     }
 
     /// Makes the case of a spec, with the results that each side expects; `None` if the case has no size.
-    pub(crate) fn expected_case(&self, spec: &Spec<Params>, seed: u64) -> Option<Result<ExpectedCase<Params>>> {
+    pub(crate) fn expected_case(&self, spec: &Spec<Params>, seed: u64) -> Option<Result<ExpectedCase>> {
         let case = spec.cache.case(|| spec.case(&self.kernel.contract.domain, seed).map(sized))?;
         Some(self.expecting(case, &spec.cache))
     }
 
-    pub(crate) fn expect_case(&self, case: Case<Params>) -> Result<ExpectedCase<Params>> {
+    pub(crate) fn expect_case(&self, case: Case<Params>) -> Result<ExpectedCase> {
         self.expecting(Arc::new(case), &CaseCache::NOTHING)
     }
 
-    fn expecting(&self, case: Arc<Case<Params>>, cache: &CaseCache<Case<Params>>) -> Result<ExpectedCase<Params>> {
+    fn expecting(&self, case: Arc<Case<Params>>, cache: &CaseCache<Case<Params>>) -> Result<ExpectedCase> {
         let described = || format!("{} {}", self.kernel.op().name(), self.kernel.name);
         let [own, beside] = &self.sides;
         let (contract, mut is_new) = cache.expected(own, || self.contract.expected(&case)).with_context(described)?;
@@ -63,7 +63,7 @@ impl Subject {
 }
 
 /// Returns a case with the number of elements.
-pub(crate) fn sized<P>(case: Case<P>) -> (Case<P>, usize) {
+pub(crate) fn sized(case: Case<Params>) -> (Case<Params>, usize) {
     let elements = case.tensors.iter().map(Vec::len).sum();
     (case, elements)
 }
@@ -74,9 +74,10 @@ pub(crate) fn identity(kernel: &Kernel) -> String {
 }
 
 /// Case with the results that each side expects.
-pub struct ExpectedCase<P> {
+#[derive(Clone)]
+pub struct ExpectedCase {
     /// Case to run.
-    pub case: Arc<Case<P>>,
+    pub case: Arc<Case<Params>>,
     /// Results expected by the contract.
     pub contract: Arc<Expected>,
     /// Results expected by the reference.
@@ -84,20 +85,12 @@ pub struct ExpectedCase<P> {
     /// True if a side was computed for this kernel, rather than for an earlier kernel.
     pub(crate) is_new: bool,
     /// Cached results of the steps from the reference to the contract.
-    pub(crate) steps: Steps<Case<P>>,
+    pub(crate) steps: Steps<Case<Params>>,
 }
 
-impl<P> Clone for ExpectedCase<P> {
-    fn clone(&self) -> Self {
-        let Self { case, contract, reference, is_new, steps } = self;
-        let (case, contract, reference) = (Arc::clone(case), Arc::clone(contract), reference.clone());
-        Self { case, contract, reference, is_new: *is_new, steps: steps.clone() }
-    }
-}
-
-impl<P> ExpectedCase<P> {
+impl ExpectedCase {
     /// Creates a case with the results that contract and reference expect.
-    pub fn new(case: Case<P>, contract: Expected, reference: Option<Expected>) -> Self {
+    pub fn new(case: Case<Params>, contract: Expected, reference: Option<Expected>) -> Self {
         let reference = reference.map(Arc::new);
         Self {
             case: Arc::new(case),

@@ -33,9 +33,9 @@ pub struct Measure<'a> {
 }
 
 /// Case of a plan, with the generator.
-struct Planned<P> {
+struct Planned {
     generator: &'static str,
-    expected_case: ExpectedCase<P>,
+    expected_case: ExpectedCase,
 }
 
 /// Returns the cases of a kernel's plan with their expected results, for generators `wanted` when their turn comes. Fails if the scheme refuses a
@@ -45,7 +45,7 @@ fn planned<'a>(
     scheme: &'a Scheme,
     measure: &'a Measure<'_>,
     wanted: impl Fn(&str) -> bool + 'a,
-) -> impl Iterator<Item = Result<Planned<Params>>> + 'a {
+) -> impl Iterator<Item = Result<Planned>> + 'a {
     let domain = &kernel.contract.domain;
     let specs = plans::whole(domain, &CaseSelection::default(), &measure.effort.budget(), measure.seed);
     let place = plans::place(kernel.op(), kernel.name);

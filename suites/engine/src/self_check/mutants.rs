@@ -50,7 +50,7 @@ struct Trial<'a> {
 
 /// Cases with the results that a contract expects.
 struct Posed {
-    cases: Vec<ExpectedCase<Params>>,
+    cases: Vec<ExpectedCase>,
     /// Number of cases that could not be prepared.
     lost: usize,
 }
@@ -85,7 +85,7 @@ impl<'a> Trial<'a> {
 }
 
 /// Runs a kernel on all cases of the self-checks; `scheme` is the kernel's contract.
-pub fn tried_on_all(kernel: &Kernel, scheme: &Scheme, lane: &Lane, seed: u64) -> Record<Params> {
+pub fn tried_on_all(kernel: &Kernel, scheme: &Scheme, lane: &Lane, seed: u64) -> Record {
     let specs = trial_specs(&kernel.contract.domain, seed);
     run(lane, kernel, scheme, &[], &Trial::new(&specs, kernel, scheme, seed).all().cases)
 }
@@ -100,7 +100,7 @@ fn trial_specs(domain: &Domain, seed: u64) -> Vec<Arc<Spec<Params>>> {
 }
 
 /// Explains the differences of a kernel from the contract.
-pub fn explained(kernel: &Kernel, scheme: &Scheme, lane: &Lane, side: &Side<Params>) -> Vec<Explained<Params>> {
+pub fn explained(kernel: &Kernel, scheme: &Scheme, lane: &Lane, side: &Side) -> Vec<Explained> {
     let domain = &kernel.contract.domain;
     let (kept, selection) = (false, &CaseSelection::default());
     Basis { kernel: kernel.name, code: None, domain, contract: scheme, scheme, kept, selection }.explained(lane, side)
@@ -122,11 +122,11 @@ impl Copy for Subject<'_> {}
 
 /// Outcome of a self-check in a lane.
 #[derive(Clone)]
-struct Seen<P> {
+struct Seen {
     words: String,
     passed: bool,
     /// Witness of a difference.
-    witness: Option<Witness<P>>,
+    witness: Option<Witness<Params>>,
 }
 
 /// Runs a mutant in a lane.
@@ -218,7 +218,7 @@ impl<'a> Subject<'a> {
     /// the result for the first lane's witness equal the first lane's, the verdict is the same. Otherwise the lane is judged separately.
     fn on(self, scheme: &Scheme, Posed { cases, lost }: &Posed, lanes: &[&Lane]) -> Vec<SelfCheck> {
         let [first, others @ ..] = lanes else { return Vec::new() };
-        let judged = |lane: &Lane, given: &Answers<Params>| {
+        let judged = |lane: &Lane, given: &Answers| {
             let empty = Record::of_self_check();
             let record = judged_into(empty, (lane, self.kernel()), scheme, &[], cases, given);
             self.seen(scheme, lane, &record, *lost)
@@ -242,12 +242,7 @@ impl<'a> Subject<'a> {
 
     /// Runs cases while the results equal another lane's: all cases of a control, and a mutant until detection. Returns the answers, and true if all
     /// are equal.
-    fn until_known(
-        self,
-        cases: &[ExpectedCase<Params>],
-        runner: &Runner<'_>,
-        known: &Answers<Params>,
-    ) -> (Answers<Params>, bool) {
+    fn until_known(self, cases: &[ExpectedCase], runner: &Runner<'_>, known: &Answers) -> (Answers, bool) {
         let mut so_far = Answers::of(Vec::new());
         if self.kernel().contract.domain.is_compiled() {
             return (so_far, false);
@@ -255,7 +250,7 @@ impl<'a> Subject<'a> {
         for chunk in cases.chunks(FEW) {
             let given = answers(runner, self.kernel(), chunk, false);
             let alike = given.continues(known, so_far.each.len());
-            let dies = |(expected_case, outs): (&ExpectedCase<Params>, &Option<Vec<i32>>)| {
+            let dies = |(expected_case, outs): (&ExpectedCase, &Option<Vec<i32>>)| {
                 outs.as_ref().is_some_and(|outs| differs(&expected_case.contract, outs))
             };
             let dead = matches!(self, Self::Mutant(_)) && chunk.iter().zip(&given.each).any(dies);
@@ -275,12 +270,11 @@ impl<'a> Subject<'a> {
         left.is_some() && left == right
     }
 
-    fn seen(self, scheme: &Scheme, lane: &Lane, record: &Record<Params>, lost: usize) -> Seen<Params> {
+    fn seen(self, scheme: &Scheme, lane: &Lane, record: &Record, lost: usize) -> Seen {
         let kernel = self.kernel();
         let all = explained(kernel, scheme, lane, &record.contract);
-        let line = |first: &Explained<Params>| {
-            line(&kernel.contract.domain, &first.witness, &scheme.label(), first.explanation.class)
-        };
+        let line =
+            |first: &Explained| line(&kernel.contract.domain, &first.witness, &scheme.label(), first.explanation.class);
         let Count { inputs, differ, .. } = record.contract.count;
         let (words, passed) = match (self, record.failures.first(), all.first()) {
             (_, Some(failed), _) => (failed.failure.to_string(), false),
@@ -302,7 +296,7 @@ impl<'a> Subject<'a> {
     }
 
     /// Builds the ledger entry, including published witnesses that a mutant does not reproduce.
-    fn row(self, scheme: &Scheme, lane: &Lane, seen: Seen<Params>) -> SelfCheck {
+    fn row(self, scheme: &Scheme, lane: &Lane, seen: Seen) -> SelfCheck {
         let (kind, name, origin, expected_class, missing) = match self {
             Self::Control(control) => (CheckKind::Control, control.name, control.origin, "", Vec::new()),
             Self::Mutant(mutant) => {

@@ -82,7 +82,7 @@ fn row(op: Op, family: &str, threshold: families::Threshold, tried: Vec<Tried>) 
 /// Kernel with the answers to its plan.
 struct Subject<'a> {
     kernel: &'static Kernel,
-    cases: Vec<Planned<Params>>,
+    cases: Vec<Planned>,
     /// Results of the kernel for each case.
     given: Vec<Vec<i32>>,
     /// Number of calls up to and including each case; a case without results is no call.
@@ -134,7 +134,7 @@ fn changes(requests: &[Value], given: &[Vec<i32>]) -> Vec<ParamChange> {
 
 impl<'a> Subject<'a> {
     /// Runs a kernel on cases. Fails if the kernel does not answer, or differs from the contract.
-    fn of(kernel: &'static Kernel, cases: Vec<Planned<Params>>, measure: &'a Measure<'a>) -> Result<Self> {
+    fn of(kernel: &'static Kernel, cases: Vec<Planned>, measure: &'a Measure<'a>) -> Result<Self> {
         let runner = Runner::new(measure.lane);
         let mut given = Vec::with_capacity(cases.len());
         let shown = || format!("`{} verify --kernel {}` shows it", called::program(), kernel.name);
