@@ -15,6 +15,7 @@ mod elements;
 mod findings;
 mod forward;
 mod fuzz;
+mod gmp;
 mod help;
 mod lanes;
 mod mlir;

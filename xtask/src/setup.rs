@@ -1,6 +1,7 @@
 //! `cargo xtask setup`: installs missing tools with `apt-get` and `rustup`, or names the command. Every command that needs tools starts with it.
 
 use crate::browser;
+use crate::gmp;
 use crate::models;
 use crate::npm;
 use crate::probe::Probe;
@@ -145,9 +146,11 @@ fn without_packages(missing: &[Tool], probe: &Probe) -> String {
 /// the caller decides which tools are required.
 pub(crate) fn provision(workspace: &Workspace, wanted: &[Tool]) -> Probe {
     let probe = Probe::look(workspace);
+    let gmp =
+        gmp::wanted(workspace, probe.host).filter(|_| wanted.contains(&Tool::M4) && probe.manager == Manager::Apt);
     let faster = wanted.contains(&Tool::Qemu) && probe.host.arch == "x86_64" && wants_faster_qemu(workspace);
     let missing = probe.missing(wanted);
-    if missing.is_empty() && !faster {
+    if missing.is_empty() && !faster && gmp.is_none() {
         return probe;
     }
     if faster {
@@ -165,6 +168,17 @@ pub(crate) fn provision(workspace: &Workspace, wanted: &[Tool]) -> Probe {
         let mut rustup = Command::new("rustup");
         rustup.args(["target", "add", AARCH64]).env("RUSTUP_MAX_RETRIES", "0").env("RUST_BACKTRACE", "0");
         attempt("Rust's standard library for aarch64", process::output(&mut rustup).map(drop));
+    }
+    if let Some(place) = gmp
+        && gmp::is_offered()
+    {
+        let taken = self::packages(&[gmp::PACKAGE]).and_then(|()| gmp::take(&place, probe.host));
+        match taken {
+            Ok(release) => note(format_args!("took GMP {release} of {}, so that it is not compiled", gmp::PACKAGE)),
+            Err(error) => {
+                note(format_args!("GMP is compiled, because that of {} is of no use: {error:#}", gmp::PACKAGE))
+            }
+        }
     }
     Probe::look(workspace)
 }

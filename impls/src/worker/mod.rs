@@ -11,6 +11,8 @@ use crate::job_error::{FailureKind, JobError};
 use crate::mutants::{self, Fault};
 use crate::operation::Operation;
 use crate::protocol::{Answer, Batch, Hello, Job, Request, Source, offers};
+use serde::de::Error;
+use serde_json::Value;
 use std::io::{self, BufRead, IoSlice, Read, Write};
 
 /// Longest batch that a worker accepts, in elements. The bound is far above any block of a run, and keeps a garbled length from exhausting memory.
@@ -99,15 +101,28 @@ impl Requests {
             return Ok(None);
         }
         if self.request.is_none() || self.line != self.latest {
-            // UTF-8 is checked once for the whole line; from bytes, serde checks each string separately.
-            self.request = Some(match std::str::from_utf8(&self.line) {
-                Ok(line) => serde_json::from_str(line),
-                Err(_) => serde_json::from_slice(&self.line),
-            });
+            self.request = Some(parsed(&self.line));
             std::mem::swap(&mut self.line, &mut self.latest);
         }
         Ok(self.request.as_ref())
     }
+}
+
+/// Parses a request. Without type parameters, so that this crate has the only copy of the parser.
+fn parsed(line: &[u8]) -> serde_json::Result<Request> {
+    // UTF-8 is checked once for the whole line; from bytes, serde checks each string separately.
+    match std::str::from_utf8(line) {
+        Ok(line) => serde_json::from_str(line),
+        // The error of JSON names the place of the wrong byte.
+        Err(wrong) => Err(serde_json::from_slice::<Value>(line).map_or_else(|error| error, |_| Error::custom(wrong))),
+    }
+}
+
+/// Formats the header line of an answer.
+fn header(answer: &Answer) -> serde_json::Result<Vec<u8>> {
+    let mut header = serde_json::to_vec(answer)?;
+    header.push(b'\n');
+    Ok(header)
 }
 
 /// Reads the payload, runs the batch, and returns the number of elements of `output` to send.
@@ -178,8 +193,7 @@ fn read_elements(reader: &mut impl Read, elements: &mut [i32]) -> io::Result<()>
 
 /// Writes header line and payload in one gathered write, so that a small answer is one system call and a large payload is not copied.
 fn write_answer(writer: &mut impl Write, answer: &Answer, payload: &[u8]) -> io::Result<()> {
-    let mut header = serde_json::to_vec(answer)?;
-    header.push(b'\n');
+    let header = header(answer)?;
     let written = loop {
         match writer.write_vectored(&[IoSlice::new(&header), IoSlice::new(payload)]) {
             Ok(0) => return Err(io::ErrorKind::WriteZero.into()),

@@ -53,7 +53,7 @@ impl<'a> Campaign<'a> {
     /// Opens the lanes.
     pub fn open(request: &'a Request, registry: &'a Registry) -> Result<Self> {
         let begun = Begun::new(request, registry)?;
-        let of = |(op, names): &(_, Vec<String>)| units_of(request, &begun, *op, names);
+        let of = |(op, names): &(_, Vec<String>)| units_of(request, &begun, op, names);
         let units = begun.selected.iter().map(of).collect::<Result<_>>()?;
         Ok(Self { request, registry, begun, units })
     }
@@ -66,7 +66,7 @@ impl<'a> Campaign<'a> {
     /// Returns the facts for the outcome.
     pub fn context(&self) -> Context {
         let of = |((op, names), units): (&(&'static Pipeline, Vec<String>), &Vec<String>)| {
-            (op.op().to_owned(), op.extent(self.request, names, self.begun.lanes_of(*op)), units.len())
+            (op.op().to_owned(), op.extent(self.request, names, self.begun.lanes_of(op)), units.len())
         };
         Context {
             scope: self.request.scope(),
@@ -96,7 +96,7 @@ impl<'a> Campaign<'a> {
             match at {
                 Some(at) => {
                     let (op, names) = &self.begun.selected[*at];
-                    op.run_units((self.request, names, self.begun.lanes_of(*op)), units, ended)
+                    op.run_units((self.request, names, self.begun.lanes_of(op)), units, ended)
                 }
                 None => {
                     let begun = Instant::now();

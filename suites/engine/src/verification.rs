@@ -115,7 +115,7 @@ fn operations(
 ) -> Result<(Vec<LedgerSection>, Vec<ledger::Bound>)> {
     let selected = &begun.selected;
     let verified = |(op, names): &(&'static Pipeline, Vec<String>)| {
-        let section = op.verify((request, partial), names, begun.lanes_of(*op))?;
+        let section = op.verify((request, partial), names, begun.lanes_of(op))?;
         partial.operation(op.op(), &section);
         go_on(request, &section.findings)?;
         Ok(section)

@@ -181,7 +181,7 @@ impl Draft {
         });
         let mut values: Vec<_> = elements.into_iter().collect();
         values.sort_by_cached_key(|(name, _)| name.contains('['));
-        Ok(Self { params: op.from_arguments(&named)?, misalign, at, values })
+        Ok(Self { params: op.params_of(&named)?, misalign, at, values })
     }
 
     /// Parses names and values unchanged, without the index of a result.

@@ -77,7 +77,7 @@ impl<O: Operation> AnyOperation for Of<O> {
         serde_json::from_value(json).map(Domain::of::<O>)
     }
 
-    fn from_arguments(&self, arguments: &Arguments) -> Result<Params, CaseError> {
+    fn params_of(&self, arguments: &Arguments) -> Result<Params, CaseError> {
         O::from_arguments(arguments).map(Params::of::<O>)
     }
 

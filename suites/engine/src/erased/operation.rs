@@ -87,7 +87,7 @@ pub trait AnyOperation: Send + Sync {
     /// Reads a domain.
     fn domain(&self, json: Json) -> serde_json::Result<Domain>;
     /// Parses parameters from names and values; a missing value means the default.
-    fn from_arguments(&self, arguments: &Arguments) -> Result<Params, CaseError>;
+    fn params_of(&self, arguments: &Arguments) -> Result<Params, CaseError>;
 
     /// Describes what executes of a kernel under a form.
     fn isa_path(&self, kernel: &Kernel, form: Form) -> String;

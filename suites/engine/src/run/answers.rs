@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn what_was_seen_once_stays() {
         let failed = FailedBatch { failure: Failure::Crashed("once".to_owned()), witness: None, during: String::new() };
-        let first = Answers::<()>::of(vec![Some(vec![1]), Some(vec![2])]);
+        let first = Answers::of(vec![Some(vec![1]), Some(vec![2])]);
         let mut some = Answers::of(vec![Some(vec![7])]).among(&[true, false]);
         assert!(!some.agrees_with(&first) && Answers::of(vec![Some(vec![1]), None]).agrees_with(&first));
         some.failures.push(failed);
@@ -227,7 +227,7 @@ mod tests {
         assert!(others.agrees_with(&first) && (others.spared, some.spared) == (1, 1));
         let all = some.with(others);
         assert_eq!((all.each, all.failures.len(), all.spared), (vec![Some(vec![7]), Some(vec![2])], 1, 0));
-        let mut so_far = Answers::<()>::of(vec![Some(vec![1])]);
+        let mut so_far = Answers::of(vec![Some(vec![1])]);
         assert!(so_far.continues(&first, 0) && !so_far.continues(&first, 1));
         so_far.followed_by(Answers { given_up: 1, ..Answers::of(vec![None]) });
         assert_eq!((so_far.each.len(), so_far.given_up), (2, 1));
