@@ -53,7 +53,7 @@ impl<'a> Campaign<'a> {
     /// Opens the lanes.
     pub fn open(request: &'a Request, registry: &'a Registry) -> Result<Self> {
         let begun = Begun::new(request, registry)?;
-        let of = |(op, names): &(_, Vec<String>)| units_of(request, &begun, op, names);
+        let of = |(op, names): &(&Pipeline, Vec<String>)| units_of(request, &begun, op, names);
         let units = begun.selected.iter().map(of).collect::<Result<_>>()?;
         Ok(Self { request, registry, begun, units })
     }

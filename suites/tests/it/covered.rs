@@ -42,7 +42,7 @@ fn changed(params: &Params, names: &BTreeSet<String>) -> Vec<(String, Params)> {
     let with = |(name, value): (String, Value)| {
         let label = format!("{name}={value:?}");
         let all = arguments.iter().map(|(k, v)| (k.clone(), v.clone())).chain([(name, value)]).collect();
-        Some((label, params.op().from_arguments(&all).ok()?))
+        Some((label, params.op().params_of(&all).ok()?))
     };
     changes.into_iter().filter_map(with).collect()
 }
