@@ -146,9 +146,8 @@ fn is_foreign(file: &str) -> bool {
 }
 
 fn with_lanes(workspace: &Workspace, forwarded: &Forwarded, shipped: &[Lane]) -> Result<Command> {
-    let probe = setup::provision(workspace, &Tool::needed(Host::CURRENT));
-    setup::require(&probe, &Tool::BASE)?;
-    let built = lanes::build(workspace, &probe)?;
+    setup::provide(workspace, &Tool::BASE)?;
+    let built = lanes::build(workspace)?;
     let file = if shipped.is_empty() { built.file } else { lanes::with(workspace, Some(&built.file), shipped)? };
     let mut command = Command::new(built.tiebreak);
     command.arg(forwarded.name).arg("--lanes").arg(file);

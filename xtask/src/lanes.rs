@@ -3,8 +3,9 @@
 use crate::cargo;
 use crate::mlir::{self, Target, Toolchain};
 use crate::probe::Probe;
+use crate::setup;
 use crate::tools::Tool;
-use crate::workspace::Workspace;
+use crate::workspace::{Host, Workspace};
 use anyhow::{Context, Result};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -47,19 +48,25 @@ pub(crate) struct Built {
 /// Built programs by name; empty if none were built.
 type Programs = BTreeMap<String, PathBuf>;
 
-/// Builds the workers and `tiebreak`, and writes the lanes file.
-pub(crate) fn build(workspace: &Workspace, probe: &Probe) -> Result<Built> {
-    // Both builds run in parallel, because the oracle's GMP on the host leaves cores idle for minutes.
+/// Builds the workers and `tiebreak`, installs meanwhile what only the lanes of this host need, and writes the lanes file.
+pub(crate) fn build(workspace: &Workspace) -> Result<Built> {
+    let emulated = || {
+        let further = Tool::needed(Host::CURRENT).into_iter().filter(|tool| !Tool::BASE.contains(tool));
+        let probe = setup::provision(workspace, &further.collect::<Vec<_>>());
+        let built = build_emulated(workspace, &probe)?;
+        Ok::<_, anyhow::Error>((probe, built))
+    };
+    // Both builds run in parallel, because the build for the host leaves a core idle at its beginning.
     let (emulated, native) = thread::scope(|scope| {
-        let emulated = scope.spawn(|| build_emulated(workspace, probe));
+        let emulated = scope.spawn(emulated);
         let native = cargo::build(workspace, &[cargo::WORKER, cargo::TIEBREAK]);
         (emulated.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), native)
     });
-    let (emulated, native) = (emulated?, native?);
+    let ((probe, emulated), native) = (emulated?, native?);
     let workers =
         Workers { native: &native[cargo::WORKER.1], emulated: emulated.get(cargo::WORKER.1).map(PathBuf::as_path) };
-    let mut lanes = describe(probe, workers);
-    lanes.lanes.extend(Target::ALL.map(|target| Compiled::of(workspace, probe, target).lane(probe, target, workers)));
+    let mut lanes = describe(&probe, workers);
+    lanes.lanes.extend(Target::ALL.map(|target| Compiled::of(workspace, &probe, target).lane(&probe, target, workers)));
     let file = workspace.target.join("tiebreak/lanes.json");
     lanes.hashes = file.parent().map(text);
     write(&file, &(serde_json::to_string_pretty(&lanes)? + "\n"))?;

@@ -197,7 +197,7 @@ fn without(step: Step, named: bool, missing: &str) -> Outcome {
 /// Builds the lanes. A missing lane that this host should have is a failure.
 fn build_lanes(workspace: &Workspace, probe: &Probe) -> Result<Outcome> {
     note("==> lanes");
-    lanes::build(workspace, probe)?;
+    lanes::build(workspace)?;
     setup::require(probe, &Tool::needed(probe.host))?;
     setup::require(probe, compiled(probe.host))?;
     Ok(Outcome::Passed)
