@@ -135,7 +135,7 @@ fn part(kernel: &Kernel, promise: Option<Promise>, narrower: &Map<String, Value>
         if promise.is_some_and(|own| own != kernel.contract.promise) { &[] } else { kernel.contract.deviations };
     Ok(Contract {
         promise: promise.unwrap_or(kernel.contract.promise),
-        domain: kernel.op().domain(domain)?,
+        domain: kernel.op().domain(&domain)?,
         deviations,
         source: kernel.contract.source,
     })

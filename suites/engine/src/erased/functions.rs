@@ -73,8 +73,8 @@ impl<O: Operation> AnyOperation for Of<O> {
         O::Params::deserialize(json).map(Params::of::<O>)
     }
 
-    fn domain(&self, json: Json) -> serde_json::Result<Domain> {
-        serde_json::from_value(json).map(Domain::of::<O>)
+    fn domain(&self, json: &Json) -> serde_json::Result<Domain> {
+        O::Domain::deserialize(json).map(Domain::of::<O>)
     }
 
     fn params_of(&self, arguments: &Arguments) -> Result<Params, CaseError> {

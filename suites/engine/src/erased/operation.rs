@@ -85,7 +85,7 @@ pub trait AnyOperation: Send + Sync {
     /// Reads parameters.
     fn params(&self, json: &Json) -> serde_json::Result<Params>;
     /// Reads a domain.
-    fn domain(&self, json: Json) -> serde_json::Result<Domain>;
+    fn domain(&self, json: &Json) -> serde_json::Result<Domain>;
     /// Parses parameters from names and values; a missing value means the default.
     fn params_of(&self, arguments: &Arguments) -> Result<Params, CaseError>;
 

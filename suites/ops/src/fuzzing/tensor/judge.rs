@@ -1,9 +1,9 @@
 //! Check of one case on a kernel in every form that this machine has.
 
-use super::report::{report, unseen};
+use super::report::{Explained, report, unseen};
 use super::{Fuzzed, Kernel};
-use tiebreak_engine::erased::{Kernel as AnyKernel, Scheme};
-use tiebreak_engine::operation::{Case, Expected, Observed, Operation, contract, job};
+use tiebreak_engine::erased::{AnyCase, Kernel as AnyKernel};
+use tiebreak_engine::operation::{Case, Expected, Observed, Operation};
 use tiebreak_impls::execute::execute;
 use tiebreak_impls::kernel::Native;
 use tiebreak_impls::{Form, frame};
@@ -24,23 +24,27 @@ pub(super) fn forms<O: Operation>(kernel: &Kernel<O>) -> &'static [Form] {
 
 /// Runs a case that the kernel's domain covers, in buffers that show stray accesses; an error describes the difference.
 pub fn hold<O: Fuzzed>(kernel: &'static Kernel<O>, case: &Case<O::Params>) -> Result<(), String> {
-    let fails = |reason: String| unseen(&AnyKernel::of::<O>(kernel), &Case::of::<O>(case.clone()), &reason);
-    let contract = contract::<O>(kernel).map_err(|e| fails(e.to_string()))?;
-    let expected = O::expected(&contract, case).map_err(|e| fails(e.to_string()))?;
-    let (job, payload) = (job::<O>(kernel.name, &case.params), case.payload());
+    held(&AnyKernel::of::<O>(kernel), forms::<O>(kernel), &AnyCase::of::<O>(case.clone()), O::explained)
+}
+
+fn held(kernel: &AnyKernel, forms: &[Form], case: &AnyCase, explained: Explained) -> Result<(), String> {
+    let fails = |reason: String| unseen(kernel, case, &reason);
+    let contract = kernel.scheme().map_err(|e| fails(e.to_string()))?;
+    let expected = contract.expected(case).map_err(|e| fails(e.to_string()))?;
+    let (job, payload) = (case.params.job(kernel.name), case.payload());
     let work = expected.len() * case.tensors.iter().map(Vec::len).max().unwrap_or(0);
-    if work <= EXACT && is_chosen(&payload) && O::exact(&contract, case).as_ref() != Ok(&expected) {
+    if work <= EXACT && is_chosen(&payload) && contract.exact(case).as_ref() != Ok(&expected) {
         return Err(fails("the oracle disagrees with itself".to_owned()));
     }
-    for form in forms::<O>(kernel) {
+    for form in forms {
         let mut outs = vec![0; expected.len()];
         let call = |input: &[i32], output: &mut [i32]| execute(&job, *form, input, output, case.misalign);
         frame::run(&payload, &mut outs, case.misalign, call).map_err(|e| fails(e.to_string()))?;
         let differ = different(&expected, &outs);
         if differ > 0 {
-            let case = Case::of::<O>(case.clone());
+            let case = case.clone();
             let seen = Observed { case, outs, expected, differ, faulty: Vec::new(), due: Vec::new() };
-            return Err(report(&AnyKernel::of::<O>(kernel), &Scheme::of::<O>(contract), seen, O::explained));
+            return Err(report(kernel, &contract, seen, explained));
         }
     }
     Ok(())

@@ -16,7 +16,7 @@ use tiebreak_engine::self_check::mutants::tried_on_all;
 use tiebreak_reports::ledger;
 
 /// Arguments of `explain`; see [`super::Fuzzed::explained`].
-type Explained = fn(&ledger::Case, &str, &str) -> Option<String>;
+pub(super) type Explained = fn(&ledger::Case, &str, &str) -> Option<String>;
 
 /// Reports a finding with its whole case, if no lane of this process shows it or if it is not a differing result.
 pub(super) fn unseen(kernel: &Kernel, case: &Case<Params>, reason: &str) -> String {
