@@ -61,24 +61,29 @@ pub fn serve(reader: impl BufRead, writer: impl Write) -> io::Result<()> {
 
 /// Answers requests until the input ends. Only errors of the transport are returned; every other error is an [`Answer::Failed`].
 pub fn serve_with(runner: &impl Runner, mut reader: impl BufRead, mut writer: impl Write) -> io::Result<()> {
+    answer_all(runner, &mut reader, &mut writer)
+}
+
+/// Answers requests until the input ends. Without type parameters, so that this crate has the only copy.
+fn answer_all(runner: &dyn Runner, reader: &mut dyn BufRead, writer: &mut dyn Write) -> io::Result<()> {
     let (mut requests, mut input, mut output) = (Requests::default(), Buffer::default(), Buffer::default());
     loop {
-        let Some(request) = requests.next(&mut reader)? else { return Ok(()) };
+        let Some(request) = requests.next(reader)? else { return Ok(()) };
         match request {
-            Ok(Request::Hello) => write_answer(&mut writer, &Answer::Hello(runner.hello()), &[])?,
-            Ok(Request::Run(batch)) => match run_batch(runner, batch, &mut reader, &mut input, &mut output)? {
+            Ok(Request::Hello) => write_answer(writer, &Answer::Hello(runner.hello()), &[])?,
+            Ok(Request::Run(batch)) => match run_batch(runner, batch, reader, &mut input, &mut output)? {
                 Ok(len) => {
                     let bytes: &[u8] = bytemuck::cast_slice(&output.elements()[..len]);
-                    write_answer(&mut writer, &Answer::Done { bytes: bytes.len() }, bytes)?;
+                    write_answer(writer, &Answer::Done { bytes: bytes.len() }, bytes)?;
                 }
                 Err(error) => {
                     let failed = Answer::Failed { reason: error.to_string(), kind: error.kind() };
-                    write_answer(&mut writer, &failed, &[])?;
+                    write_answer(writer, &failed, &[])?;
                 }
             },
             Err(error) => {
                 let reason = format!("not a request: {error}");
-                write_answer(&mut writer, &Answer::Failed { reason, kind: FailureKind::Refused }, &[])?;
+                write_answer(writer, &Answer::Failed { reason, kind: FailureKind::Refused }, &[])?;
             }
         }
     }
@@ -95,7 +100,7 @@ struct Requests {
 
 impl Requests {
     /// Returns the next request; `None` at the end of the input.
-    fn next(&mut self, reader: &mut impl BufRead) -> io::Result<Option<&serde_json::Result<Request>>> {
+    fn next(&mut self, reader: &mut dyn BufRead) -> io::Result<Option<&serde_json::Result<Request>>> {
         self.line.clear();
         if reader.read_until(b'\n', &mut self.line)? == 0 {
             return Ok(None);
@@ -129,9 +134,9 @@ fn header(answer: &Answer) -> serde_json::Result<Vec<u8>> {
 ///
 /// The payload is always consumed, so that the next request is read from its first byte.
 fn run_batch(
-    runner: &impl Runner,
+    runner: &dyn Runner,
     batch: &Batch,
-    reader: &mut impl Read,
+    reader: &mut dyn BufRead,
     input: &mut Buffer,
     output: &mut Buffer,
 ) -> io::Result<Result<usize, JobError>> {
@@ -167,7 +172,7 @@ fn run_batch(
     Ok(Ok(sizes.output.saturating_sub(usize::from(short))))
 }
 
-fn check_batch(runner: &impl Runner, batch: &Batch) -> Result<Lengths, JobError> {
+fn check_batch(runner: &dyn Runner, batch: &Batch) -> Result<Lengths, JobError> {
     if batch.len > MAX_LEN {
         return Err(JobError::TooLong { len: batch.len, most: MAX_LEN });
     }
@@ -183,7 +188,7 @@ fn check_batch(runner: &impl Runner, batch: &Batch) -> Result<Lengths, JobError>
     }
 }
 
-fn read_elements(reader: &mut impl Read, elements: &mut [i32]) -> io::Result<()> {
+fn read_elements(reader: &mut dyn BufRead, elements: &mut [i32]) -> io::Result<()> {
     reader.read_exact(bytemuck::cast_slice_mut(elements))?;
     for value in elements {
         *value = i32::from_le(*value);
@@ -192,7 +197,7 @@ fn read_elements(reader: &mut impl Read, elements: &mut [i32]) -> io::Result<()>
 }
 
 /// Writes header line and payload in one gathered write, so that a small answer is one system call and a large payload is not copied.
-fn write_answer(writer: &mut impl Write, answer: &Answer, payload: &[u8]) -> io::Result<()> {
+fn write_answer(writer: &mut dyn Write, answer: &Answer, payload: &[u8]) -> io::Result<()> {
     let header = header(answer)?;
     let written = loop {
         match writer.write_vectored(&[IoSlice::new(&header), IoSlice::new(payload)]) {
