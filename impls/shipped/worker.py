@@ -1,4 +1,4 @@
-"""Protocol of a worker (impls/src/protocol/mod.rs), for adapters of libraries in Python: one line of JSON and little-endian int32 on
+"""Protocol of a worker (impls/worker/src/protocol/mod.rs), for adapters of libraries in Python: one line of JSON and little-endian int32 on
 standard input, and the same on standard output."""
 
 import json

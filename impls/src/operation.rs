@@ -10,7 +10,6 @@ use crate::execute::{Lengths, check_len, guard, split_tensors};
 use crate::job_error::JobError;
 use crate::kernel::Kernel;
 use crate::mutants::tensor::Mutant;
-use crate::protocol::Job;
 use crate::shape::{ShapeError, Sizes};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -80,7 +79,7 @@ pub trait Operation {
 }
 
 /// Writes consecutive integers.
-pub(crate) fn consecutive(start: i32, elements: &mut [i32]) {
+pub fn consecutive(start: i32, elements: &mut [i32]) {
     elements.iter_mut().enumerate().for_each(|(i, value)| *value = start.wrapping_add(i as i32));
 }
 
@@ -103,8 +102,6 @@ pub trait TensorOperation: 'static {
     fn process_mutants() -> &'static [Kernel<Self::Run, Self::Domain>] {
         &[]
     }
-    /// Makes the job of a kernel.
-    fn job(kernel: &str, params: &Self::Params) -> Job;
     /// Returns the words read and written.
     fn sizes(domain: &Self::Domain, params: &Self::Params) -> Result<Sizes, ShapeError>;
     /// Returns the place where kernels of this domain run if this crate has no code for them; `None` if the code is here.
@@ -144,17 +141,17 @@ macro_rules! lookups {
 }
 pub(crate) use lookups;
 
-/// Items of [`TensorOperation`] that are the same in every operation: name, types, lists, job, and the domain's sizes unless the operation has its
+/// Items of [`TensorOperation`] that are the same in every operation: name, types, lists, and the domain's sizes unless the operation has its
 /// own. The known bugs are in the module of [`crate::mutants`] with the operation's name.
 macro_rules! common_items {
-    ($op:ident, $job:ident) => {
-        $crate::operation::common_items!($op, $job, own sizes);
+    ($op:ident) => {
+        $crate::operation::common_items!($op, own sizes);
 
         fn sizes(domain: &Domain, params: &Params) -> Result<$crate::shape::Sizes, $crate::shape::ShapeError> {
             domain.sizes(params)
         }
     };
-    ($op:ident, $job:ident, own sizes) => {
+    ($op:ident, own sizes) => {
         const OP: &'static str = stringify!($op);
         type Params = Params;
         type Domain = Domain;
@@ -166,10 +163,6 @@ macro_rules! common_items {
 
         fn mutants() -> &'static [$crate::mutants::tensor::Mutant<Run, Domain>] {
             $crate::mutants::$op::MUTANTS
-        }
-
-        fn job(kernel: &str, params: &Params) -> $crate::protocol::Job {
-            $crate::protocol::Job::$job { kernel: kernel.to_owned(), params: Clone::clone(params) }
         }
     };
 }

@@ -33,10 +33,5 @@ pub fn described(packages: &[(&str, Option<&str>)]) -> String {
     text
 }
 
-/// Returns the answer of a worker, which is built from this package only.
-pub fn of_worker() -> String {
-    described(&[("impls", SOURCES)])
-}
-
 /// SHA-256 of the sources of the kernels of `fpm` and `requantize` and their mutants, to which recorded proofs refer.
 pub const PROVED: Option<&str> = option_env!("TIEBREAK_PROVED_SOURCES");

@@ -64,13 +64,17 @@ impl Package {
     }
 }
 
-/// Package of the kernels, of which the workers consist.
+/// Package of the kernels.
 pub const IMPLS: Package = Package::new("impls", &[]);
 
+/// Packages that a worker is linked from.
+pub const WORKER: [Package; 2] = [IMPLS, Package::new("impls/worker", &[])];
+
 /// All packages that `tiebreak` is linked from. The last package also has the manifest and lock file of the workspace.
-pub const PACKAGES: [Package; 11] = [
+pub const PACKAGES: [Package; 12] = [
     Package::new("oracle", &[]),
     IMPLS,
+    WORKER[1],
     Package::new("shards", &[]),
     Package::new("reports", &["reports/templates"]),
     Package::new("suites/common", &["sources"]),

@@ -11,7 +11,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::SystemTime;
-use tiebreak_sources::{IMPLS, PACKAGES, Package, XTASK};
+use tiebreak_sources::{PACKAGES, Package, WORKER, XTASK};
 
 /// File that every build script links. A touch makes cargo run all build scripts again.
 const SCRIPTS: &str = "sources/src/bake.rs";
@@ -57,7 +57,7 @@ fn stale(root: &Path, programs: &BTreeMap<String, PathBuf>, asked: &impl Fn(&Pat
     let mut stale = Vec::new();
     let mut now = BTreeMap::new();
     for (name, path) in programs {
-        let packages = if name.ends_with("worker") { &[IMPLS][..] } else { &PACKAGES };
+        let packages = if name.ends_with("worker") { &WORKER[..] } else { &PACKAGES };
         let says = says(asked(path).arg("--sources"));
         for package in packages {
             let hash = match now.get(package.directory) {
@@ -140,21 +140,22 @@ mod tests {
     /// T.2: programs of another checkout in a shared target directory were judged as programs of this one.
     #[test]
     fn a_program_of_other_sources_is_stale() {
-        let now = hash(&root(), IMPLS).expect("the sources can be read");
+        let [impls, worker] = WORKER.map(|package| hash(&root(), package).expect("the sources can be read"));
+        let now = format!("'impls {impls}' 'impls/worker {worker}'");
         let programs = BTreeMap::from([("tiebreak-worker".to_owned(), PathBuf::from("/t/tiebreak-worker"))]);
         let stale = |lines: &str| stale(&root(), &programs, &|_: &Path| program(lines)).expect("they can be read");
-        assert!(stale(&format!("'workspace /elsewhere' 'impls {now}'")).is_empty());
-        assert_eq!(stale("'impls 0000'"), [IMPLS]);
-        assert_eq!(stale("''"), [IMPLS], "a program that does not say it is older than the question");
+        assert!(stale(&format!("'workspace /elsewhere' {now}")).is_empty());
+        assert_eq!(stale(&format!("'impls 0000' 'impls/worker {worker}'")), [tiebreak_sources::IMPLS]);
+        assert_eq!(stale("''"), WORKER, "a program that does not say it is older than the question");
         let programs = BTreeMap::from([("tiebreak".to_owned(), PathBuf::from("/t/tiebreak"))]);
-        let stale = super::stale(&root(), &programs, &|_: &Path| program(&format!("'impls {now}'"))).expect("read");
-        assert_eq!(stale.len(), PACKAGES.len() - 1);
+        let stale = super::stale(&root(), &programs, &|_: &Path| program(&now)).expect("read");
+        assert_eq!(stale.len(), PACKAGES.len() - WORKER.len());
     }
 
     #[test]
     fn what_stays_stale_is_an_error_after_two_more_builds() {
         let scratch = std::env::temp_dir().join(format!("tiebreak-built-from-{}", std::process::id()));
-        for file in ["impls/build.rs", "impls/src/lib.rs", SCRIPTS] {
+        for file in ["impls/build.rs", "impls/src/lib.rs", "impls/worker/build.rs", SCRIPTS] {
             let path = scratch.join(file);
             fs::create_dir_all(path.parent().expect("a directory")).expect("it can be made");
             fs::write(path, "").expect("it can be written");
@@ -166,10 +167,11 @@ mod tests {
             Ok(BTreeMap::from([("tiebreak-worker".to_owned(), PathBuf::from("w"))]))
         };
         let error = sure(&workspace, built, |_| program("'impls 0'")).unwrap_err().to_string();
-        assert!(error.contains("(impls)") && builds.get() == 3, "{error}: {} builds", builds.get());
-        let now = hash(&scratch, IMPLS).expect("the sources can be read");
+        assert!(error.contains("(impls, impls/worker)") && builds.get() == 3, "{error}: {} builds", builds.get());
+        let [impls, worker] = WORKER.map(|package| hash(&scratch, package).expect("the sources can be read"));
         builds.set(0);
-        sure(&workspace, built, |_| program(&format!("'impls {now}'"))).expect("it is of this workspace");
+        sure(&workspace, built, |_| program(&format!("'impls {impls}' 'impls/worker {worker}'")))
+            .expect("it is of this workspace");
         assert_eq!(builds.get(), 1);
         fs::remove_dir_all(scratch).expect("it can be removed");
     }

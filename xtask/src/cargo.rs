@@ -33,7 +33,7 @@ struct Target {
 }
 
 /// Programs of the workspace, each with its package.
-pub(crate) const WORKER: (&str, &str) = ("tiebreak-impls", "tiebreak-worker");
+pub(crate) const WORKER: (&str, &str) = ("tiebreak-worker", "tiebreak-worker");
 /// Program that receives all forwarded commands.
 pub(crate) const TIEBREAK: (&str, &str) = ("tiebreak", "tiebreak");
 

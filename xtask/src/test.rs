@@ -150,7 +150,7 @@ fn run_step(workspace: &Workspace, probe: &Probe, step: Step, arguments: &Argume
     if !missing.is_empty() {
         return without(step, arguments.only.contains(&step), &missing.join("; "));
     }
-    let selection = ["--release", "--package", cargo::WORKER.0];
+    let selection = ["--release", "--package", "tiebreak-impls", "--package", cargo::WORKER.0];
     let refused = ["--", "-D", "warnings"];
     let mut command = match step {
         Step::Lanes => return build_lanes(workspace, probe).unwrap_or_else(failed),

@@ -100,7 +100,7 @@ pub type Kernel = kernel::Kernel<Run, Domain>;
 pub enum Concat {}
 
 impl TensorOperation for Concat {
-    common_items!(concat, Concat);
+    common_items!(concat);
 
     fn call(call: Call<'_, Self>) -> Result<(), JobError> {
         let Call { code, domain, params, tensors: [inputs, ..], output, misalign, .. } = call;

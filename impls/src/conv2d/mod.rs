@@ -175,7 +175,7 @@ pub type Kernel = kernel::Kernel<Run, Domain>;
 pub enum Conv2d {}
 
 impl TensorOperation for Conv2d {
-    common_items!(conv2d, Conv2d, own sizes);
+    common_items!(conv2d, own sizes);
 
     fn sizes(domain: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
         let (point, element) = (params.input_zero_point, domain.operands.lhs);

@@ -24,7 +24,7 @@ pub type Kernel = kernel::Kernel<Run, Domain>;
 pub enum Dequantize {}
 
 impl TensorOperation for Dequantize {
-    common_items!(dequantize, Dequantize, own sizes);
+    common_items!(dequantize, own sizes);
 
     fn sizes(_: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
         params.dequantize_sizes()

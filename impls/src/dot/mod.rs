@@ -75,7 +75,7 @@ pub type Kernel = kernel::Kernel<Run, Domain>;
 pub enum Dot {}
 
 impl TensorOperation for Dot {
-    common_items!(dot, Dot);
+    common_items!(dot);
 
     fn takes_ranges(domain: &Domain, _: &Params) -> bool {
         !domain.pairs.is_empty()

@@ -92,7 +92,7 @@ impl Operand {
 
     /// Returns the scale as an f32.
     #[inline(always)]
-    pub(crate) fn single(self) -> f32 {
+    pub fn single(self) -> f32 {
         self.scale.0 as f32
     }
 }

@@ -52,7 +52,7 @@ pub type Kernel = kernel::Kernel<Run, Domain>;
 pub enum Exp {}
 
 impl TensorOperation for Exp {
-    common_items!(exp, Exp);
+    common_items!(exp);
 
     fn takes_ranges(_: &Domain, _: &Params) -> bool {
         true

@@ -24,7 +24,6 @@ use crate::job_error::JobError;
 use crate::kernel;
 use crate::mutants::tensor::Mutant;
 use crate::operation::{Call, Operation, TensorOperation, consecutive, lookups};
-use crate::protocol::Job;
 use crate::shape::{self, ShapeError, Sizes, broken};
 use crate::{Form, mutants};
 use serde::{Deserialize, Serialize};
@@ -144,10 +143,6 @@ impl TensorOperation for FpmTensor {
 
     fn process_mutants() -> &'static [Kernel] {
         mutants::process()
-    }
-
-    fn job(kernel: &str, batch: &Batch) -> Job {
-        Job::Fpm { kernel: kernel.to_owned(), params: batch.params.clone() }
     }
 
     fn sizes(domain: &Domain, batch: &Batch) -> Result<Sizes, ShapeError> {

@@ -151,7 +151,7 @@ macro_rules! instruction {
 pub enum Instruction {}
 
 impl TensorOperation for Instruction {
-    common_items!(instruction, Instruction);
+    common_items!(instruction);
 
     fn call(call: Call<'_, Self>) -> Result<(), JobError> {
         let values = call.params.vectors * call.domain.lanes();

@@ -106,7 +106,7 @@ pub type Kernel = kernel::Kernel<Run, Domain>;
 pub enum Matmul {}
 
 impl TensorOperation for Matmul {
-    common_items!(matmul, Matmul, own sizes);
+    common_items!(matmul, own sizes);
 
     fn sizes(_: &Domain, params: &Params) -> Result<Sizes, ShapeError> {
         params.sizes()

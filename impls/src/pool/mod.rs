@@ -134,7 +134,7 @@ pub type Kernel = kernel::Kernel<Run, Domain>;
 pub enum Pool {}
 
 impl TensorOperation for Pool {
-    common_items!(pool, Pool);
+    common_items!(pool);
 
     fn call(call: Call<'_, Self>) -> Result<(), JobError> {
         let Call { code, domain, params, tensors: [input, ..], output, misalign, .. } = call;

@@ -200,7 +200,7 @@ pub type Kernel = kernel::Kernel<Run, Domain>;
 pub enum Qconv2d {}
 
 impl TensorOperation for Qconv2d {
-    common_items!(qconv2d, Qconv2d);
+    common_items!(qconv2d);
 
     fn call(call: Call<'_, Self>) -> Result<(), JobError> {
         let Call { code, domain, params, tensors: [image, weights, _], output, misalign, .. } = call;

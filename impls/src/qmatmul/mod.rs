@@ -259,7 +259,7 @@ pub type Kernel = kernel::Kernel<Run, Domain>;
 pub enum Qmatmul {}
 
 impl TensorOperation for Qmatmul {
-    common_items!(qmatmul, Qmatmul);
+    common_items!(qmatmul);
 
     fn call(call: Call<'_, Self>) -> Result<(), JobError> {
         let Call { code, domain, params, tensors: [lhs, rhs, _], output, misalign, .. } = call;

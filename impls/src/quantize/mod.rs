@@ -89,7 +89,7 @@ pub type Kernel = kernel::Kernel<Run, Domain>;
 pub enum Quantize {}
 
 impl TensorOperation for Quantize {
-    common_items!(quantize, Quantize);
+    common_items!(quantize);
 
     fn process_mutants() -> &'static [Kernel] {
         mutants::process::QUANTIZE

@@ -120,7 +120,7 @@ pub type Kernel = kernel::Kernel<Run, Domain>;
 pub enum Requantize {}
 
 impl TensorOperation for Requantize {
-    common_items!(requantize, Requantize);
+    common_items!(requantize);
 
     fn takes_ranges(_: &Domain, _: &Params) -> bool {
         true

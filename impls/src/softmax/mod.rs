@@ -89,7 +89,7 @@ pub type Kernel = kernel::Kernel<Run, Domain>;
 pub enum Softmax {}
 
 impl TensorOperation for Softmax {
-    common_items!(softmax, Softmax);
+    common_items!(softmax);
 
     fn call(call: Call<'_, Self>) -> Result<(), JobError> {
         let Call { code, domain, params, tensors: [input, ..], output, misalign, .. } = call;

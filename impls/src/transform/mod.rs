@@ -221,7 +221,7 @@ pub type Kernel = kernel::Kernel<Run, Domain>;
 pub enum Transform {}
 
 impl TensorOperation for Transform {
-    common_items!(transform, Transform);
+    common_items!(transform);
 
     fn call(call: Call<'_, Self>) -> Result<(), JobError> {
         (call.code)(call.params, call.tensors[0], call.output);

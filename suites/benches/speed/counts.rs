@@ -11,8 +11,8 @@ use crate::instructions::count;
 use comfy_table::{Table, TableStyle};
 use std::path::Path;
 use tiebreak_impls::matmul::{Kernel, Params, kernels};
-use tiebreak_impls::protocol::{Batch, Job, Request, Source};
 use tiebreak_suites::lane::config::Lanes;
+use tiebreak_worker::protocol::{Batch, Job, Request, Source};
 
 const SIDES: [usize; 2] = [8, 16];
 const DEPTHS: [usize; 2] = [256, 512];

@@ -11,7 +11,7 @@
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read, Seek, Write};
 use std::process::{Command, Stdio};
-use tiebreak_impls::protocol::Answer;
+use tiebreak_worker::protocol::Answer;
 
 /// Counts instructions executed while `command` (`qemu-aarch64 [ARGUMENTS] WORKER`) serves `requests`. Every answer must be
 /// a result.

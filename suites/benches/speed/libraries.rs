@@ -13,7 +13,6 @@ use std::path::Path;
 use std::sync::Arc;
 use tiebreak_impls::fpm::{Batch, Channel, Params as Channels};
 use tiebreak_impls::matmul::Params as Product;
-use tiebreak_impls::protocol::Offer;
 use tiebreak_impls::requantize::Params as Requantized;
 use tiebreak_suites::engine::operation::{self, Kernel, Operation, contract, job, products};
 use tiebreak_suites::fpm::FixedPointMultiply;
@@ -25,6 +24,7 @@ use tiebreak_suites::operation::case::Case;
 use tiebreak_suites::requantize::Requantize;
 use tiebreak_suites::stream::{below, stream};
 use tiebreak_suites::verify::OPERATIONS;
+use tiebreak_worker::protocol::Offer;
 
 const ROUNDS: usize = 3;
 /// Number of batches in a measurement.

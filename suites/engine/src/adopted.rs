@@ -4,8 +4,8 @@ use crate::lane::Lane;
 use crate::registry::Registry;
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
-use tiebreak_impls::protocol::Own;
 use tiebreak_oracle::names::unknown;
+use tiebreak_worker::protocol::Own;
 
 /// Operation and name of each adopted kernel.
 pub(crate) type Adopted = Vec<(String, String)>;

@@ -5,9 +5,9 @@ use crate::erased::{Domain, Kernel, Op, Scheme};
 use anyhow::{Context, Result, anyhow, bail};
 use serde_json::{Map, Value};
 use tiebreak_impls::contract::{Contract, Overflow, Promise};
-use tiebreak_impls::protocol::Offer;
 use tiebreak_oracle::names::unknown;
 use tiebreak_reports::drawable::bounded;
+use tiebreak_worker::protocol::Offer;
 
 /// Longest text of an offer in a message, in characters.
 const SHOWN: usize = 64;

@@ -32,12 +32,12 @@ use anyhow::{Context, Result, anyhow, bail};
 use serde_json::Value;
 use std::path::PathBuf;
 use tiebreak_common::called;
-use tiebreak_impls::library::Promise;
-use tiebreak_impls::protocol::Offer;
 use tiebreak_oracle::names::unknown;
 use tiebreak_reports::drawable::escaped;
 use tiebreak_reports::text::count;
 use tiebreak_shards::shell::quoted;
+use tiebreak_worker::library::Promise;
+use tiebreak_worker::protocol::Offer;
 
 /// Maximum number of inputs and of excluded schemes in the table.
 const SHOWN: usize = 6;

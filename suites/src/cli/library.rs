@@ -14,9 +14,9 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use tiebreak_common::called;
 use tiebreak_common::identity::find_program;
-use tiebreak_impls::library::{HEADER, Promise};
-use tiebreak_impls::protocol::Own;
 use tiebreak_shards::shell::quoted;
+use tiebreak_worker::library::{HEADER, Promise};
+use tiebreak_worker::protocol::Own;
 
 /// Names of the lanes.
 pub(super) const LIBRARY: &str = "library";

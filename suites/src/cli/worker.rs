@@ -5,9 +5,9 @@ use crate::program::Program;
 use anyhow::{Context, Result};
 use std::io::{self, BufReader};
 use std::path::PathBuf;
-use tiebreak_impls::library::{Library, Unusable};
-use tiebreak_impls::modules::Modules;
-use tiebreak_impls::worker;
+use tiebreak_worker::library::{Library, Unusable};
+use tiebreak_worker::modules::Modules;
+use tiebreak_worker::serve;
 
 /// Name on the command line.
 const NAME: &str = "worker";
@@ -51,13 +51,13 @@ pub(super) fn run(args: &Args) -> Result<()> {
                 eprintln!("error: {error}");
                 std::process::exit(if matches!(error, Unusable::Version { .. }) { OTHER_ABI } else { UNUSABLE })
             });
-            worker::serve_with(&library, reader, writer)
+            serve::serve_with(&library, reader, writer)
         }
         (_, Some(promise)) => {
             let promise = serde_json::from_str(promise).context("the promise")?;
-            worker::serve_with(&Program::start(&args.command, &promise)?, reader, writer)
+            serve::serve_with(&Program::start(&args.command, &promise)?, reader, writer)
         }
-        _ if !args.module.is_empty() => worker::serve_with(&Modules::load(&args.module)?, reader, writer),
+        _ if !args.module.is_empty() => serve::serve_with(&Modules::load(&args.module)?, reader, writer),
         _ => return crate::lane::serve(reader, writer).context(PIPES),
     };
     served.context(PIPES)

@@ -7,11 +7,11 @@ use crate::parameters::parse_csv;
 use crate::space::merge;
 use std::path::Path;
 use tiebreak_impls::job_error::JobError;
-use tiebreak_impls::protocol::{Answer, Hello, Job};
-use tiebreak_impls::worker::{Kernels, Runner, serve_with};
 use tiebreak_reports::space::Ledger;
 use tiebreak_reports::table::{self, Detail, Style};
 use tiebreak_reports::{annotations, diff, html, json, junit, ledger, markdown, sarif, summary};
+use tiebreak_worker::protocol::{Answer, Hello, Job};
+use tiebreak_worker::serve::{Kernels, Runner, serve_with};
 
 /// Maximum number of words that a run batch reads and writes.
 const RUN: usize = 1 << 12;

@@ -6,15 +6,16 @@ use std::fmt::{Display, Write as _};
 use std::io::Write as _;
 use tiebreak_impls::conv2d;
 use tiebreak_impls::elementwise;
-use tiebreak_impls::execute::{Lengths, lengths_of_any};
+use tiebreak_impls::execute::Lengths;
 use tiebreak_impls::fpm;
 use tiebreak_impls::job_error::JobError;
 use tiebreak_impls::matmul;
 use tiebreak_impls::pool;
-use tiebreak_impls::protocol::Job;
 use tiebreak_impls::qconv2d;
 use tiebreak_impls::quantized::{self, Expressed};
 use tiebreak_impls::requantize;
+use tiebreak_worker::execute::lengths_of_any;
+use tiebreak_worker::protocol::Job;
 
 /// Operations that have lines.
 pub const OPS: [&str; 10] =

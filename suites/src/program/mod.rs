@@ -14,9 +14,9 @@ use process::Process;
 use std::sync::{Mutex, PoisonError};
 use tiebreak_impls::execute::Lengths;
 use tiebreak_impls::job_error::JobError;
-use tiebreak_impls::library::Promise;
-use tiebreak_impls::protocol::{Hello, Job, Offer};
-use tiebreak_impls::worker::Runner;
+use tiebreak_worker::library::Promise;
+use tiebreak_worker::protocol::{Hello, Job, Offer};
+use tiebreak_worker::serve::Runner;
 
 pub use lines::{OPS, lines};
 

@@ -4,13 +4,13 @@ use crate::common::LANES;
 use std::sync::Arc;
 use std::sync::LazyLock;
 use tempfile::TempDir;
-use tiebreak_impls::protocol::Job;
 use tiebreak_impls::quantized::{Cast, Container, Expressed, Granularity, Params, Quantized, Scale, Storage};
 use tiebreak_oracle::{dequantize, quantize};
 use tiebreak_suites::lane::config::Entry;
 use tiebreak_suites::lane::{Failure, Input, Lane, Order, provide};
 use tiebreak_suites::mlir::{Function, Plan, Toolchain};
 use tiebreak_suites::quantized::quantizations;
+use tiebreak_worker::protocol::Job;
 
 /// Returns the lanes that this host must have. The lane with bf16 is required only if the CPU has it, which `cargo xtask` knows.
 fn names() -> Vec<&'static str> {

@@ -9,7 +9,6 @@ use std::sync::LazyLock;
 use tiebreak_impls::Form;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::mutants::{self, Mutant};
-use tiebreak_impls::protocol::Job;
 use tiebreak_oracle::fpm::{Parameters, Scheme};
 use tiebreak_reports::ledger::{CheckKind, SelfCheck};
 use tiebreak_suites::engine::erased::op;
@@ -17,6 +16,7 @@ use tiebreak_suites::engine::self_check::mutants as self_check;
 use tiebreak_suites::fpm::FixedPointMultiply;
 use tiebreak_suites::lane::{Input, Lane, Order};
 use tiebreak_suites::operation::promised;
+use tiebreak_worker::protocol::Job;
 
 /// Self-checks of every lane, run once for all tests here.
 static CHECKS: LazyLock<Vec<(&str, Vec<SelfCheck>)>> =

@@ -7,11 +7,11 @@ use proptest::{prelude::*, prop_oneof};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tiebreak_impls::fpm::{Channel, Kernel, Params, kernels};
-use tiebreak_impls::protocol::Job;
 use tiebreak_oracle::fpm::Scheme;
 use tiebreak_suites::fpm::parameters;
 use tiebreak_suites::lane::{Input, Lease, Order};
 use tiebreak_suites::operation::promised;
+use tiebreak_worker::protocol::Job;
 
 const LENGTHS: std::ops::RangeInclusive<usize> = 0..=17;
 const MISALIGNMENTS: std::ops::Range<usize> = 0..4;

@@ -8,10 +8,10 @@ use std::path::Path;
 use std::time::Instant;
 use tempfile::TempDir;
 use tiebreak_impls::Form;
-use tiebreak_impls::execute::execute;
 use tiebreak_suites::presented::fitting::Fitting;
 use tiebreak_suites::presented::{sample, shown};
 use tiebreak_suites::program::{OPS, lines};
+use tiebreak_worker::execute::execute;
 
 /// Returns a file of `docs/examples`, with changes.
 fn example(name: &str, changes: &[(&str, &str)]) -> String {

@@ -3,11 +3,11 @@
 use crate::common::workspace;
 use serde_json::Value;
 use std::fmt::Write;
-use tiebreak_impls::protocol::{Answer, Hello, Job, Offer, Own, Request, VERSION};
 use tiebreak_suites::lane;
 use tiebreak_suites::presented::fitting::Fitting;
 use tiebreak_suites::presented::sample::Sample;
 use tiebreak_suites::presented::{self, sample};
+use tiebreak_worker::protocol::{Answer, Hello, Job, Offer, Own, Request, VERSION};
 
 /// Arithmetic of an operation, the meaning of each field of its parameters, and the order of its inputs and results.
 struct Operation {

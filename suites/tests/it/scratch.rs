@@ -38,21 +38,27 @@ fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Returns the files of a workspace with only `impls`, after the change, by path.
+/// Sources of the worker.
+const FOLDERS: [&str; 2] = ["impls/src", "impls/worker/src"];
+
+/// Returns the files of a workspace with only the packages of the worker, after the change, by path.
 fn files(change: &Change) -> BTreeMap<PathBuf, String> {
     let from = workspace();
     let read = |path: &Path| fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let manifest = read(&from.join("Cargo.toml"));
     let members = manifest.lines().find(|l| l.starts_with("members = [")).expect("the workspace lists its members");
-    let alone = manifest.replace(members, "members = [\"impls\"]");
-    let ours = |line: &&str| !line.starts_with("tiebreak-") || line.starts_with("tiebreak-impls");
+    let alone = manifest.replace(members, "members = [\"impls\", \"impls/worker\"]");
+    let ours = |line: &&str| {
+        !line.starts_with("tiebreak-")
+            || ["tiebreak-impls ", "tiebreak-worker "].iter().any(|name| line.starts_with(name))
+    };
     let manifest = alone.lines().filter(ours).collect::<Vec<_>>().join("\n") + "\n";
     let mut files = BTreeMap::from([(PathBuf::from("Cargo.toml"), manifest)]);
-    let mut paths = vec![from.join("impls/Cargo.toml")];
-    sources(&from.join("impls/src"), &mut paths);
+    let mut paths = vec![from.join("impls/Cargo.toml"), from.join("impls/worker/Cargo.toml")];
+    FOLDERS.iter().for_each(|folder| sources(&from.join(folder), &mut paths));
     for path in paths {
         let below = path.strip_prefix(&from).expect("below the workspace").to_owned();
-        // The copy has neither the build script nor its dependency.
+        // The copy has neither the build scripts nor their dependency.
         files.insert(below, read(&path).replace("tiebreak-sources.workspace = true\n", ""));
     }
     let broken = files.get_mut(&Path::new("impls/src").join(change.file)).expect("the file to be broken is there");
@@ -78,9 +84,7 @@ pub(crate) fn broken_worker(change: &Change) -> PathBuf {
     let copy = home.join("copy");
     // A file that has moved since an earlier copy would exist twice.
     let mut old = Vec::new();
-    if copy.join("impls/src").is_dir() {
-        sources(&copy.join("impls/src"), &mut old);
-    }
+    FOLDERS.map(|folder| copy.join(folder)).iter().filter(|folder| folder.is_dir()).for_each(|f| sources(f, &mut old));
     let gone = |path: &&PathBuf| path.strip_prefix(&copy).is_ok_and(|below| !files.contains_key(below));
     old.iter().filter(gone).for_each(|path| fs::remove_file(path).expect("the target directory can be written"));
     for (path, text) in &files {
@@ -89,7 +93,7 @@ pub(crate) fn broken_worker(change: &Change) -> PathBuf {
     // Cargo removes unneeded packages from the lock file.
     fs::copy(workspace().join("Cargo.lock"), copy.join("Cargo.lock")).expect("the workspace has one");
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(["build", "--quiet", "--offline", "--release", "--package=tiebreak-impls", "--bin=tiebreak-worker"]);
+    cargo.args(["build", "--quiet", "--offline", "--release", "--package=tiebreak-worker", "--bin=tiebreak-worker"]);
     // The dependencies of the worker need no optimisation. The changes differ in one line each, so an incremental build serves the next one.
     cargo.args(["--config", "profile.release.opt-level=0"]);
     cargo.args(["--config", "profile.release.package.tiebreak-impls.incremental=true"]);

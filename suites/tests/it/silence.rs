@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tiebreak_impls::matmul;
-use tiebreak_impls::protocol::Job;
 use tiebreak_suites::lane::config::Lanes;
 use tiebreak_suites::lane::{Failure, Input, Lane, Order};
 use tiebreak_suites::matmul::Matmul;
 use tiebreak_suites::operation::products;
+use tiebreak_worker::protocol::Job;
 
 /// Returns a worker that offers one kernel and runs `body` for each batch; `$line` has the batch's header.
 fn offering(op: &str, kernel: &str, body: &str) -> String {

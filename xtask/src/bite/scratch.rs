@@ -1,4 +1,4 @@
-//! Copy of a package in which cargo-mutants makes changes, one at a time.
+//! Copy of a package, with the packages that judge its changes. cargo-mutants makes changes in it, one at a time.
 
 use super::outcome::{self, Seen};
 use super::subject::{JUDGE, Subject};
@@ -26,17 +26,19 @@ pub(crate) struct Scratch {
 impl Scratch {
     /// Creates the copy below the target directory.
     pub(crate) fn write(workspace: &Workspace, subject: &Subject, mutants: PathBuf) -> Result<Self> {
-        let package = subject.package;
-        let home = workspace.target.join("tiebreak/bite").join(package);
+        let packages: Vec<&str> = [subject.package].into_iter().chain(subject.judges.iter().copied()).collect();
+        let home = workspace.target.join("tiebreak/bite").join(subject.package);
         let (root, out) = (home.join("copy"), home.join("out"));
         let manifest = read(&workspace.root.join("Cargo.toml"))?;
-        put(&root.join("Cargo.toml"), &(alone(&manifest, package)? + PROFILE + subject.profile))?;
+        put(&root.join("Cargo.toml"), &(alone(&manifest, &packages)? + PROFILE + subject.profile))?;
         // Cargo removes unneeded packages from the lock file.
         put(&root.join("Cargo.lock"), &read(&workspace.root.join("Cargo.lock"))?)?;
-        let its_own = Path::new(package).join("Cargo.toml");
-        // The copy has neither the build script nor its dependency.
-        let own = read(&workspace.root.join(&its_own))?.replace("tiebreak-sources.workspace = true\n", "");
-        put(&root.join(its_own), &own)?;
+        for package in packages {
+            let its_own = Path::new(package).join("Cargo.toml");
+            // The copy has neither the build scripts nor their dependency.
+            let own = read(&workspace.root.join(&its_own))?.replace("tiebreak-sources.workspace = true\n", "");
+            put(&root.join(its_own), &own)?;
+        }
         for folder in subject.folders {
             let target = root.join(folder);
             if target.is_dir() {
@@ -46,7 +48,7 @@ impl Scratch {
             copy(&workspace.root.join(folder), &target)?;
         }
         if !subject.is_judged_by_tests() {
-            put(&root.join("impls/tests/bite.rs"), JUDGE)?;
+            put(&root.join("impls/worker/tests/bite.rs"), JUDGE)?;
         }
         fs::create_dir_all(&out).with_context(|| format!("cannot make {}", out.display()))?;
         Ok(Self { root, out, mutants, left_out: subject.left_out, patience: subject.patience })
@@ -82,6 +84,8 @@ impl Scratch {
         let mut command = self.command(files);
         command
             .args(["--in-place", "--baseline", "skip", "--line-col", "true", "--profile", "bite", "--colors", "never"])
+            // The tests of a change are in another package.
+            .args(["--test-workspace", "true"])
             .args(["--timeout", &self.patience.to_string()])
             .args(["--re", &format!("^({})$", names.join("|"))])
             .arg("--output")
@@ -110,19 +114,21 @@ impl Scratch {
     }
 }
 
-/// Returns the manifest of a workspace with only one package.
-fn alone(manifest: &str, package: &str) -> Result<String> {
+/// Returns the manifest of a workspace with only these packages, named by their folders.
+fn alone(manifest: &str, packages: &[&str]) -> Result<String> {
     let members =
         manifest.lines().find(|line| line.starts_with("members = [")).context("the workspace lists its members")?;
-    let manifest = manifest.replace(members, &format!("members = [\"{package}\"]"));
-    let its_own = format!("tiebreak-{package} ");
+    let manifest = manifest.replace(members, &format!("members = {packages:?}"));
+    let name = |package: &str| package.rsplit('/').next().unwrap_or(package).to_owned();
+    let names: Vec<String> = packages.iter().map(|package| format!("tiebreak-{} ", name(package))).collect();
+    let is_one = |line: &str| names.iter().any(|name| line.starts_with(name));
     let mut kept = String::new();
     let mut ours = false;
     for line in manifest.lines() {
         if line.starts_with('[') {
             ours = line.starts_with("[profile.release.package.");
         }
-        if !ours && (!line.starts_with("tiebreak-") || line.starts_with(&its_own)) {
+        if !ours && (!line.starts_with("tiebreak-") || is_one(line)) {
             kept.push_str(line);
             kept.push('\n');
         }
@@ -165,16 +171,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_copy_is_a_workspace_of_its_package_alone() {
+    fn a_copy_is_a_workspace_of_its_packages_alone() {
         let root = Workspace::locate().expect("the workspace").root;
         let manifest = read(&root.join("Cargo.toml")).expect("it is there");
-        for (package, other) in [("impls", "oracle"), ("oracle", "impls")] {
-            let manifest = alone(&manifest, package).expect("it lists its members");
-            assert!(manifest.contains(&format!("members = [\"{package}\"]")) && !manifest.contains("clap_builder"));
-            assert!(
-                manifest.contains(&format!("tiebreak-{package} = "))
-                    && !manifest.contains(&format!("tiebreak-{other}"))
-            );
+        for (packages, names, other) in
+            [(&["impls", "impls/worker"][..], &["impls", "worker"][..], "oracle"), (&["oracle"], &["oracle"], "impls")]
+        {
+            let manifest = alone(&manifest, packages).expect("it lists its members");
+            assert!(manifest.contains(&format!("members = {packages:?}")) && !manifest.contains("clap_builder"));
+            assert!(names.iter().all(|name| manifest.contains(&format!("tiebreak-{name} = "))), "{manifest}");
+            assert!(!manifest.contains(&format!("tiebreak-{other}")));
         }
     }
 

@@ -19,6 +19,8 @@ pub(crate) const JUDGE: &str = include_str!("judge.rs.in");
 pub(crate) struct Subject {
     /// Folder of the package.
     pub(crate) package: &'static str,
+    /// Folders of the packages that judge the changes, and that the package does not need.
+    pub(crate) judges: &'static [&'static str],
     /// Copied folders, of the package and of other packages.
     pub(crate) folders: &'static [&'static str],
     /// Addition to the build profile of the copy.
@@ -75,7 +77,8 @@ impl Subject {
     pub(crate) fn kernels(tiebreak: PathBuf) -> Self {
         Self {
             package: "impls",
-            folders: &["impls/src"],
+            judges: &["impls/worker"],
+            folders: &["impls/src", "impls/worker/src"],
             profile: "",
             left_out: &["**/neon*.rs", "**/tests.rs", "**/*_tests.rs", "impls/src/mutants/**", "impls/src/simd/**"],
             patience: 90,
@@ -88,6 +91,7 @@ impl Subject {
     pub(crate) fn oracle() -> Self {
         Self {
             package: "oracle",
+            judges: &[],
             folders: &["oracle/src", "oracle/tests", "docs/src"],
             profile: "debug-assertions = true\noverflow-checks = true\n[profile.bite.package.\"*\"]\nopt-level = 2\n",
             left_out: &[],

@@ -74,7 +74,7 @@ pub type Kernel = super::Kernel<Scales>;
 pub enum Add {}
 
 impl TensorOperation for Add {
-    common_items!(add, Add);
+    common_items!(add);
     items!();
 }
 

@@ -67,7 +67,7 @@ pub type Kernel = super::Kernel<Scales>;
 pub enum Mul {}
 
 impl TensorOperation for Mul {
-    common_items!(mul, Mul);
+    common_items!(mul);
     items!();
 }
 

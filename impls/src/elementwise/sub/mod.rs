@@ -19,7 +19,7 @@ pub use super::{Operand, Params, Run};
 pub enum Sub {}
 
 impl TensorOperation for Sub {
-    common_items!(sub, Sub);
+    common_items!(sub);
     items!();
 }
 

@@ -19,11 +19,11 @@ use tiebreak_common::budget::Budget;
 use tiebreak_impls::Form;
 use tiebreak_impls::contract::Contract;
 use tiebreak_impls::elsewhere;
-use tiebreak_impls::protocol::Job;
 use tiebreak_oracle::Rational;
 use tiebreak_oracle::names::UnknownName;
 use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::ledger::Value;
+use tiebreak_worker::protocol::Job;
 
 impl<O: Operation> AnyOperation for Of<O> {
     fn id(&self) -> TypeId {

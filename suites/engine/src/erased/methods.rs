@@ -12,10 +12,10 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use tiebreak_impls::fpm::Channel;
-use tiebreak_impls::protocol::Job;
 use tiebreak_impls::shape::{ShapeError, Sizes};
 use tiebreak_oracle::Rational;
 use tiebreak_reports::ledger::Value;
+use tiebreak_worker::protocol::Job;
 
 impl Params {
     /// Builds the job of a kernel.

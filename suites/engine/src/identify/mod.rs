@@ -22,8 +22,8 @@ use anyhow::{Result, bail};
 use serde::Serialize;
 use tiebreak_common::budget::Effort;
 use tiebreak_common::parallel;
-use tiebreak_impls::protocol::{Offer, Own};
 use tiebreak_reports::text;
+use tiebreak_worker::protocol::{Offer, Own};
 
 /// Number of cases evaluated by the schemes at once.
 const AT_ONCE: usize = 64;

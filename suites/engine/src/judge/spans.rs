@@ -7,8 +7,8 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
-use tiebreak_impls::protocol::Job;
 use tiebreak_reports::ledger::{Range, Size};
+use tiebreak_worker::protocol::Job;
 
 /// Modulus for the remainders of sizes; no vector of a machine with kernels is longer.
 pub const REMAINDERS: u64 = 64;

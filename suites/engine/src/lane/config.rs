@@ -8,11 +8,11 @@ use std::collections::BTreeSet;
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use tiebreak_common::called::in_clone;
-use tiebreak_impls::protocol::Offer;
 use tiebreak_mlir::Toolchain;
 use tiebreak_reports::drawable::{bounded, is_drawable};
 use tiebreak_reports::ledger::Content;
 use tiebreak_reports::read;
+use tiebreak_worker::protocol::Offer;
 
 /// Name of the lane that needs no file.
 pub const HOST: &str = "host";

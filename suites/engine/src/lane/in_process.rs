@@ -8,11 +8,11 @@ use std::collections::VecDeque;
 use std::io::{self, BufRead, Write};
 use std::sync::Arc;
 use tiebreak_impls::Form;
-use tiebreak_impls::execute::{execute, fill, lengths};
 use tiebreak_impls::frame;
 use tiebreak_impls::job_error::JobError;
-use tiebreak_impls::protocol::{Hello, Job, Source};
-use tiebreak_impls::worker::{self, Runner};
+use tiebreak_worker::execute::{execute, fill, lengths};
+use tiebreak_worker::protocol::{Hello, Job, Source};
+use tiebreak_worker::serve::{self, Runner};
 
 /// Form of the kernels: native instructions, except on aarch64, where a separate lane runs the real instructions.
 pub const FORM: Form = if cfg!(target_arch = "aarch64") { Form::Portable } else { Form::Native };
@@ -22,7 +22,7 @@ struct Kernels;
 
 impl Runner for Kernels {
     fn hello(&self) -> Hello {
-        worker::hello(FORM)
+        serve::hello(FORM)
     }
 
     fn run(&self, job: &Job, input: &[i32], output: &mut [i32], misalign: usize) -> Result<(), JobError> {
@@ -32,7 +32,7 @@ impl Runner for Kernels {
 
 /// Answers requests with the kernels of lane `host` until the input ends.
 pub fn serve(reader: impl BufRead, writer: impl Write) -> io::Result<()> {
-    worker::serve_with(&Kernels, reader, writer)
+    serve::serve_with(&Kernels, reader, writer)
 }
 
 /// Session that runs each batch when it is collected.

@@ -1,4 +1,4 @@
-//! Lanes, in which kernels run: this process, or a worker process reached over [`tiebreak_impls::protocol`].
+//! Lanes, in which kernels run: this process, or a worker process reached over [`tiebreak_worker::protocol`].
 
 mod built;
 pub mod config;
@@ -18,9 +18,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use thiserror::Error;
 use tiebreak_common::class::Class;
-use tiebreak_impls::execute::lengths;
 use tiebreak_impls::job_error::{FailureKind, JobError};
-use tiebreak_impls::protocol::{Batch, Job, Source};
+use tiebreak_worker::execute::lengths;
+use tiebreak_worker::protocol::{Batch, Job, Source};
 
 pub use group::end_all;
 pub use in_process::{FORM, serve};

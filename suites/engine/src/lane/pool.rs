@@ -12,12 +12,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tiebreak_common::called::in_clone;
 use tiebreak_common::identity::{self, HashCache};
-use tiebreak_impls::protocol::{Hello, Job};
 use tiebreak_impls::sources::SOURCES;
 use tiebreak_mlir::{Function, MODULE};
 use tiebreak_oracle::names::unknown;
 use tiebreak_reports::drawable::bounded;
 use tiebreak_reports::ledger::Content;
+use tiebreak_worker::protocol::{Hello, Job};
 
 /// Default patience with a silent worker; see `patience.rs`.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -78,7 +78,7 @@ pub struct Lease<'a> {
 impl Lane {
     /// Creates the lane of this process.
     pub fn host() -> Self {
-        let hello = tiebreak_impls::worker::hello(super::in_process::FORM);
+        let hello = tiebreak_worker::serve::hello(super::in_process::FORM);
         Self {
             name: HOST.to_owned(),
             hello,

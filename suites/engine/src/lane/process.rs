@@ -10,8 +10,8 @@ use std::process::{ChildStderr, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tiebreak_impls::protocol::{Answer, Hello, Offer, Request, VERSION};
 use tiebreak_reports::drawable::bounded;
+use tiebreak_worker::protocol::{Answer, Hello, Offer, Request, VERSION};
 
 /// Longest answer line; a greeting takes a few thousand bytes.
 const MAX_LINE: usize = 1 << 20;

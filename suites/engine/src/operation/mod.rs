@@ -32,11 +32,11 @@ use std::fmt::Debug;
 use std::ops::RangeInclusive;
 use tiebreak_common::budget::Budget;
 use tiebreak_impls::operation::TensorOperation;
-use tiebreak_impls::protocol::Job;
 use tiebreak_impls::shape::{ShapeError, Sizes};
 use tiebreak_oracle::Rational;
 use tiebreak_oracle::names::UnknownName;
 use tiebreak_reports::ledger::Value;
+use tiebreak_worker::protocol::{Job, MakesJob};
 
 pub use arguments::Arguments;
 pub use capabilities::{
@@ -81,7 +81,7 @@ pub struct Control<O: Types> {
 /// Operation: cases, expected results of schemes, and changes that a kernel may make to a scheme. Optional items are in [`Capabilities`].
 pub trait Operation: Sized + Send + Sync + 'static {
     /// Kernels and known bugs of the operation.
-    type Impl: TensorOperation<Params = Self::Params, Domain = Self::Domain, Run = Self::Run>;
+    type Impl: TensorOperation<Params = Self::Params, Domain = Self::Domain, Run = Self::Run> + MakesJob<Self::Params>;
     /// Parameters: shape, offsets, ...
     type Params: Clone + Debug + Eq + Send + Sync + Serialize + DeserializeOwned + 'static;
     /// Domain of a contract.

@@ -31,10 +31,10 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 use tiebreak_common::budget::Effort;
 use tiebreak_common::parallel;
-use tiebreak_impls::protocol::Offer;
 use tiebreak_mlir::Function;
 use tiebreak_oracle::scheme::Described;
 use tiebreak_reports::bite::{Kill, Planted};
+use tiebreak_worker::protocol::Offer;
 
 /// Pipeline of an operation.
 pub struct Pipeline {

@@ -7,8 +7,8 @@ use crate::operation::outside::Outside;
 use crate::operation::{SweepOutcome, SweptSide, fault};
 use std::time::Instant;
 use tiebreak_common::parallel;
-use tiebreak_impls::protocol::Job;
 use tiebreak_reports::ledger;
+use tiebreak_worker::protocol::Job;
 
 /// Inputs of a sweep.
 #[derive(Clone, Copy, Debug)]

@@ -20,9 +20,9 @@ use std::collections::HashSet;
 use targets::{Alternative, Seen, alternatives, in_order, seen};
 use tiebreak_common::budget::Effort;
 use tiebreak_common::{called, parallel};
-use tiebreak_impls::protocol::Job;
 use tiebreak_oracle::names::unknown;
 use tiebreak_reports::ledger;
+use tiebreak_worker::protocol::Job;
 
 /// Number of injected faults that a further vector must add.
 const FAULTS: usize = 4;

@@ -10,9 +10,9 @@ use tiebreak_engine::operation::{Case, Operation, SweepOutcome, SweptSide, Swept
 use tiebreak_engine::run::sweep::{self, Blocks, Space};
 use tiebreak_impls::dot::{Kernel, Params};
 use tiebreak_impls::element::Element;
-use tiebreak_impls::protocol::Job;
 use tiebreak_oracle::pair_sum::PairSum;
 use tiebreak_reports::ledger::{self, Against};
+use tiebreak_worker::protocol::Job;
 
 /// Range of all quadruples.
 const SPACE: Space =

@@ -24,6 +24,7 @@ use tiebreak_oracle::elementwise as oracle;
 use tiebreak_oracle::rounding::RoundingRule;
 use tiebreak_oracle::scheme::Scheme;
 use tiebreak_reports::ledger::Value;
+use tiebreak_worker::protocol::MakesJob;
 
 /// Operation with the arithmetic `A`.
 pub struct Elementwise<A>(PhantomData<A>);
@@ -57,7 +58,7 @@ pub struct Schemes<D, K> {
 /// Arithmetic of an elementwise operation: the function of two elements, with its kernels, schemes and cases.
 pub trait Arithmetic: Sized + Send + Sync + 'static {
     /// Operation of the kernels.
-    type Impl: TensorOperation<Params = Params, Domain = Self::Domain, Run = Run>;
+    type Impl: TensorOperation<Params = Params, Domain = Self::Domain, Run = Run> + MakesJob<Params>;
     /// Exact definition.
     type Oracle: oracle::Arithmetic;
     /// Domain of the kernels.

@@ -9,9 +9,9 @@ use tiebreak_engine::lane::runner::Runner;
 use tiebreak_engine::operation::{Case, SweepOutcome, SweptSide, SweptWitness, fault, job, promise};
 use tiebreak_engine::run::sweep::{self, Blocks, Space};
 use tiebreak_impls::exp::{Kernel, Params};
-use tiebreak_impls::protocol::Job;
 use tiebreak_oracle::exp::Scheme;
 use tiebreak_reports::ledger::{self, Against};
+use tiebreak_worker::protocol::Job;
 
 /// Range of every input that is not positive.
 const SPACE: Space =

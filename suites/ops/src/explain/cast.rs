@@ -9,13 +9,13 @@ use tiebreak_common::floats::shortest;
 use tiebreak_common::fraction::{both, signed};
 use tiebreak_engine::operation::{self, Case, Change, Lead, Operation, job, kernels};
 use tiebreak_impls::Form;
-use tiebreak_impls::execute::execute;
 use tiebreak_impls::job_error::JobError;
 use tiebreak_impls::kernel::Kernel;
 use tiebreak_impls::quantized::{Container, Granularity, Params, Quantized};
 use tiebreak_oracle::float::{Float, Format};
 use tiebreak_oracle::quantize::steps::Value;
 use tiebreak_oracle::rounding::RoundingRule;
+use tiebreak_worker::execute::execute;
 
 /// Upper bound on changes that are combined.
 const MOST_CHANGES: usize = 3;

@@ -2,7 +2,7 @@
 
 use super::fitting::Fitting;
 use tiebreak_impls::fpm::Channel;
-use tiebreak_impls::protocol::{Batch, Job, Source};
+use tiebreak_worker::protocol::{Batch, Job, Source};
 
 /// Parameters, number of results and inputs of a sample. The inputs are in the order of the payload.
 #[derive(Clone, Debug)]

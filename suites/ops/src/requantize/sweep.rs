@@ -13,7 +13,6 @@ use tiebreak_engine::operation::{
 };
 use tiebreak_engine::run::sweep::{self, Blocks, Space};
 use tiebreak_impls::fpm::Channel;
-use tiebreak_impls::protocol::Job;
 use tiebreak_impls::requantize::{Domain, Kernel, Params};
 use tiebreak_oracle::fpm::pieces::{Output, Piece, fold_steps};
 use tiebreak_oracle::fpm::steps::Step;
@@ -21,6 +20,7 @@ use tiebreak_oracle::fpm::{Parameters as Multiply, integer};
 use tiebreak_oracle::requantize::Scheme;
 use tiebreak_oracle::word::Overflow;
 use tiebreak_reports::ledger::{self, Against};
+use tiebreak_worker::protocol::Job;
 
 /// Range of every accumulator.
 const SPACE: Space = Space {

@@ -23,6 +23,7 @@ const PROGRAMS: Option<&str> = option_env!("TIEBREAK_PROGRAMS");
 const BUILT: [(&str, Option<&str>); PACKAGES.len()] = [
     ("oracle", tiebreak_oracle::SOURCES),
     ("impls", tiebreak_impls::sources::SOURCES),
+    ("impls/worker", tiebreak_worker::SOURCES),
     ("shards", tiebreak_shards::SOURCES),
     ("reports", tiebreak_reports::SOURCES),
     ("suites/common", tiebreak_common::SOURCES),

@@ -9,8 +9,8 @@ use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 use tiebreak_impls::job_error::FailureKind;
-use tiebreak_impls::protocol::{Answer, Hello, Request, VERSION};
 use tiebreak_reports::drawable::bounded;
+use tiebreak_worker::protocol::{Answer, Hello, Request, VERSION};
 
 /// Time limit of all questions, and time limit of the exit after them.
 const QUESTIONS: Duration = Duration::from_millis(3500);

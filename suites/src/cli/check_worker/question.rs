@@ -6,9 +6,9 @@ use crate::presented::sample::Sample;
 use crate::presented::{domain, is_sized_by_kernel, sample, shown};
 use crate::verify::OPS;
 use tiebreak_impls::element::Element;
-use tiebreak_impls::protocol::Offer;
 use tiebreak_impls::quantized::{Expressed, Storage};
 use tiebreak_oracle::names::unknown;
+use tiebreak_worker::protocol::Offer;
 
 /// Number of results of the shorter batch.
 const FEW: usize = 3;

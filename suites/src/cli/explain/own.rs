@@ -8,8 +8,8 @@ use crate::lane::config::Lanes;
 use crate::presented::Presented;
 use crate::verify::OPERATIONS;
 use anyhow::{Context, Result, anyhow, ensure};
-use tiebreak_impls::library::Promise;
-use tiebreak_impls::protocol::{Offer, Own};
+use tiebreak_worker::library::Promise;
+use tiebreak_worker::protocol::{Offer, Own};
 
 /// Place of the caller's kernels.
 #[derive(Debug, clap::Args)]

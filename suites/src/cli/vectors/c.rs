@@ -5,8 +5,8 @@ use crate::engine::vectors::{Vector, Vectors};
 use anyhow::{Result, anyhow, bail};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use tiebreak_impls::library::source::{Array, Call, call};
-use tiebreak_impls::protocol::Job;
+use tiebreak_worker::library::source::{Array, Call, call};
+use tiebreak_worker::protocol::Job;
 
 /// Vector with its C call.
 struct One<'a> {

@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tiebreak_impls::conv2d;
 use tiebreak_impls::matmul;
-use tiebreak_impls::protocol::Job;
 use tiebreak_impls::quantized::{Expressed, Granularity, Params as Cast, Storage};
+use tiebreak_worker::protocol::Job;
 
 /// Operations and schemes that correspond to an ONNX operator.
 const OPERATORS: [(&str, &str, &str); 4] = [

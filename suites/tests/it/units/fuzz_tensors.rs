@@ -1,7 +1,6 @@
 //! Made-up cases of tensor operations, run through every kernel.
 
 use std::collections::BTreeSet;
-use tiebreak_impls::execute::execute;
 use tiebreak_impls::fpm::Channel;
 use tiebreak_impls::{Form, mutants};
 use tiebreak_suites::engine::case::catalogue;
@@ -14,6 +13,7 @@ use tiebreak_suites::matmul::Matmul;
 use tiebreak_suites::operation::{self, differs, job, mutants, promise};
 use tiebreak_suites::stream::{int32, stream};
 use tiebreak_suites::verify::{Visitor, visit_tensors};
+use tiebreak_worker::execute::execute;
 
 /// Returns bytes as from a fuzzer.
 fn bytes(purpose: &str, i: usize) -> Vec<u8> {

@@ -22,11 +22,11 @@ use tiebreak_engine::self_check::condition::{FaultCondition, Seen, Strike};
 use tiebreak_engine::self_check::history::ParamChange;
 use tiebreak_engine::self_check::slices::Operand;
 use tiebreak_impls::conv2d;
-use tiebreak_impls::execute::lengths;
 use tiebreak_impls::job_error::FailureKind;
-use tiebreak_impls::protocol::{Answer, Batch, Job, Request, Source};
 use tiebreak_ops::fuzzing::tensor::Fuzzed;
 use tiebreak_ops::registry::{Visitor, visit_tensors};
+use tiebreak_worker::execute::lengths;
+use tiebreak_worker::protocol::{Answer, Batch, Job, Request, Source};
 
 /// Fault of one kernel, and its state.
 #[derive(Deserialize)]

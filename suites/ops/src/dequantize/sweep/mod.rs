@@ -19,12 +19,12 @@ use tiebreak_engine::operation::{
 };
 use tiebreak_engine::run::sweep::{self, Blocks, Space};
 use tiebreak_impls::dequantize::Kernel;
-use tiebreak_impls::protocol::Job;
 use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Expressed, I8, I16, Params, Quantized, Scale, Storage, U8, U16};
 use tiebreak_oracle::dequantize::{Fixed, Scheme};
 use tiebreak_oracle::quantize::Quantization;
 use tiebreak_reports::ledger::{self, Against, PathStep};
+use tiebreak_worker::protocol::Job;
 
 /// Stored values in one task.
 const CHUNK: i64 = 1 << 22;

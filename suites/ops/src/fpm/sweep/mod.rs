@@ -12,11 +12,11 @@ use tiebreak_engine::lane::runner::Runner;
 use tiebreak_engine::run::sweep;
 use tiebreak_engine::run::sweep::{Blocks, ChunkOutcome, Space};
 use tiebreak_impls::fpm::{Batch, Channel, Kernel, Params};
-use tiebreak_impls::protocol::Job;
 use tiebreak_oracle::fpm::Scheme;
 use tiebreak_oracle::fpm::sweep::{Differences, Expected, Stepper, Sweep};
 use tiebreak_oracle::fpm::vectors::Comparer;
 use tiebreak_oracle::names::UnknownName;
+use tiebreak_worker::protocol::Job;
 
 /// Accumulators in one task.
 pub const CHUNK: i64 = 1 << 24;

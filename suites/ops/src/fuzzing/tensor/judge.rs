@@ -4,9 +4,9 @@ use super::report::{Explained, report, unseen};
 use super::{Fuzzed, Kernel};
 use tiebreak_engine::erased::{AnyCase, Kernel as AnyKernel};
 use tiebreak_engine::operation::{Case, Expected, Observed, Operation};
-use tiebreak_impls::execute::execute;
 use tiebreak_impls::kernel::Native;
 use tiebreak_impls::{Form, frame};
+use tiebreak_worker::execute::execute;
 
 /// Upper bound on the work (results times elements of the largest input) of a case that may also be compared with big integers.
 const EXACT: usize = 1 << 10;

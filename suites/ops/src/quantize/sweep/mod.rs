@@ -21,11 +21,11 @@ use tiebreak_engine::operation::{
     Case, CaseSelection, Element, Operation, SweepOutcome, SweptSide, SweptWitness, Wanted, path,
 };
 use tiebreak_engine::run::sweep::{self, Blocks, ChunkOutcome, Space};
-use tiebreak_impls::protocol::Job;
 use tiebreak_impls::quantize::{Domain, Kernel};
 use tiebreak_impls::quantized::{Expressed, Params, Quantized, Scale, Storage};
 use tiebreak_oracle::quantize::{Quantization, Scheme, Stored};
 use tiebreak_reports::ledger::{self, Against, PathStep};
+use tiebreak_worker::protocol::Job;
 
 /// Patterns in one task.
 pub const CHUNK: u64 = 1 << 22;

@@ -3,10 +3,10 @@
 mod fields;
 
 use super::abi::{FUNCTIONS, Function};
-use crate::element::Element;
 use crate::protocol::Job;
 use fields::parameters;
 use serde_json::Value;
+use tiebreak_impls::element::Element;
 
 /// Array of constants.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -200,10 +200,10 @@ fn double(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fpm::{self, Channel};
-    use crate::qmatmul::{self, Layer};
-    use crate::quantized::Scale;
-    use crate::{concat, conv2d, matmul};
+    use tiebreak_impls::fpm::{self, Channel};
+    use tiebreak_impls::qmatmul::{self, Layer};
+    use tiebreak_impls::quantized::Scale;
+    use tiebreak_impls::{concat, conv2d, matmul};
 
     #[test]
     fn a_call_has_the_fields_of_the_header() {

@@ -1,9 +1,9 @@
 //! Tensors in MLIR's C interface: descriptors of words (MLIR documentation, "LLVM IR Target", "C-compatible wrapper emission" and "Unranked MemRef
 //! types").
 
-use crate::frame::BYTE;
-use crate::job_error::JobError;
 use std::ffi::c_void;
+use tiebreak_impls::frame::BYTE;
+use tiebreak_impls::job_error::JobError;
 
 /// Memory layout of an element: a whole number of bytes, a power of two, with the value in the low bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,12 +1,12 @@
 //! Memory of a call's tensors. Each tensor has its own pages, between two pages without access, so that a read or a write beyond them ends the
 //! process. The bytes between a tensor and these pages have a pattern, which is checked after the call.
 
-use crate::frame::BYTE;
-use crate::job_error::JobError;
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
 use std::ffi::c_void;
 use std::ops::Range;
 use std::ptr;
+use tiebreak_impls::frame::BYTE;
+use tiebreak_impls::job_error::JobError;
 
 /// Bytes of a page, or of several smaller pages.
 const PAGE: usize = 1 << 16;

@@ -3,17 +3,18 @@
 #[cfg(test)]
 mod tests;
 
-use crate::Form;
-use crate::execute::{self, Lengths, lengths};
-use crate::fpm::Fpm;
-use crate::frame;
-use crate::job_error::{FailureKind, JobError};
-use crate::mutants::{self, Fault};
-use crate::operation::Operation;
+use crate::execute::{self, lengths};
 use crate::protocol::{Answer, Batch, Hello, Job, Request, Source, offers};
 use serde::de::Error;
 use serde_json::Value;
 use std::io::{self, BufRead, IoSlice, Read, Write};
+use tiebreak_impls::Form;
+use tiebreak_impls::execute::Lengths;
+use tiebreak_impls::fpm::Fpm;
+use tiebreak_impls::frame;
+use tiebreak_impls::job_error::{FailureKind, JobError};
+use tiebreak_impls::mutants::{self, Fault};
+use tiebreak_impls::operation::Operation;
 
 /// Longest batch that a worker accepts, in elements. The bound is far above any block of a run, and keeps a garbled length from exhausting memory.
 pub const MAX_LEN: usize = 1 << 24;

@@ -1,20 +1,20 @@
 //! Shared objects with compiled casts: loads them, finds a function, and calls it.
 //!
-//! A module has functions named by [`crate::quantized::symbol`], in MLIR's C interface. For each kernel that it contains it also has a string
+//! A module has functions named by [`tiebreak_impls::quantized::symbol`], in MLIR's C interface. For each kernel that it contains it also has a string
 //! `tiebreak:KERNEL`, the ISA path.
 
 mod memref;
 
-use crate::job_error::JobError;
 use crate::library::reason;
 use crate::protocol::{Hello, Job, Offer, Own};
-use crate::quantized::{Cast, Container, symbol};
-use crate::worker::Runner;
-use crate::{dequantize, quantize};
+use crate::serve::Runner;
 use libloading::{Library, Symbol};
 use memref::{Function, Layout, call};
 use std::ffi::{CStr, c_char};
 use std::path::PathBuf;
+use tiebreak_impls::job_error::JobError;
+use tiebreak_impls::quantized::{Cast, Container, symbol};
+use tiebreak_impls::{dequantize, quantize};
 
 /// Modules named on the command line.
 pub struct Modules(Vec<Module>);

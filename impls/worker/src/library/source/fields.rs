@@ -2,11 +2,11 @@
 
 use super::super::abi::columns;
 use super::{Array, array, double, int32, single};
-use crate::conv2d;
-use crate::matmul;
 use crate::protocol::Job;
-use crate::quantized::Granularity;
-use crate::requantize;
+use tiebreak_impls::conv2d;
+use tiebreak_impls::matmul;
+use tiebreak_impls::quantized::Granularity;
+use tiebreak_impls::requantize;
 
 /// Returns the arrays and fields of the parameters of a call with `len` inputs. An error says why `tiebreak.h` has no such call.
 pub(super) fn parameters(job: &Job, len: usize) -> Result<(Vec<Array>, Vec<String>), String> {

@@ -37,14 +37,15 @@
 
 mod line;
 
-use crate::Form;
-use crate::execute::Lengths;
-use crate::job_error::{FailureKind, JobError};
-use crate::mutants::{self, Fault};
-use crate::operation::{Code, Operation};
-use crate::sources::SOURCES;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
+use tiebreak_impls::Form;
+use tiebreak_impls::execute::Lengths;
+use tiebreak_impls::fpm;
+use tiebreak_impls::job_error::{FailureKind, JobError};
+use tiebreak_impls::mutants::{self, Fault};
+use tiebreak_impls::operation::{Code, Operation};
+use tiebreak_impls::sources::SOURCES;
 
 /// Version of this protocol; the harness refuses a worker of another version.
 pub const VERSION: u32 = 1;
@@ -165,6 +166,12 @@ macro_rules! jobs {
             }
         }
 
+        $(impl MakesJob<<$operation as Operation>::Parameters> for $operation {
+            fn job(kernel: &str, params: &<$operation as Operation>::Parameters) -> Job {
+                Job::$variant { kernel: kernel.to_owned(), params: params.clone() }
+            }
+        })+
+
         /// Returns the offers of everything that this build can run in `form`.
         pub(crate) fn offers(form: Form) -> Vec<Offer> {
             let mut all = Vec::new();
@@ -174,7 +181,19 @@ macro_rules! jobs {
     };
 }
 
-crate::operations!(jobs);
+tiebreak_impls::operations!(jobs);
+
+/// Operation whose kernels run as jobs with parameters `P`.
+pub trait MakesJob<P> {
+    /// Makes the job of a kernel.
+    fn job(kernel: &str, params: &P) -> Job;
+}
+
+impl MakesJob<fpm::Batch> for fpm::FpmTensor {
+    fn job(kernel: &str, batch: &fpm::Batch) -> Job {
+        Job::Fpm { kernel: kernel.to_owned(), params: batch.params.clone() }
+    }
+}
 
 /// Returns the kernels of an operation that this build can run.
 fn offered<O: Operation>(form: Form) -> impl Iterator<Item = Offer> {

@@ -6,16 +6,16 @@ mod guarded;
 pub mod source;
 mod tensor;
 
-use crate::execute::Lengths;
-use crate::job_error::JobError;
-use crate::operation::consecutive;
 use crate::protocol::{Hello, Job, Offer, Own};
-use crate::worker::Runner;
+use crate::serve::Runner;
 use abi::{Call, FUNCTIONS, Function};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use tensor::Memory;
+use tiebreak_impls::execute::Lengths;
+use tiebreak_impls::job_error::JobError;
+use tiebreak_impls::operation::consecutive;
 
 /// Text of the header that a library includes.
 pub const HEADER: &str = include_str!("tiebreak.h");

@@ -7,17 +7,18 @@ mod layers;
 mod params;
 
 use super::tensor::{Input, Memory, Type};
-use crate::element::Element;
-use crate::elementwise::Operand;
-use crate::execute::{Lengths, lengths_of_any};
-use crate::fpm::Channel;
-use crate::job_error::JobError;
+use crate::execute::lengths_of_any;
 use crate::protocol::Job;
-use crate::requantize;
 use functions::named;
 use libloading::Library;
 use params::{Scaled, Scaling};
 use std::ffi::{c_int, c_void};
+use tiebreak_impls::element::Element;
+use tiebreak_impls::elementwise::Operand;
+use tiebreak_impls::execute::Lengths;
+use tiebreak_impls::fpm::Channel;
+use tiebreak_impls::job_error::JobError;
+use tiebreak_impls::requantize;
 
 pub(super) use functions::{FUNCTIONS, Function};
 

@@ -3,11 +3,11 @@
 use super::super::tensor::Type;
 use super::params::{Concat, Matmul, Qmatmul, Softmax};
 use super::{Call, scaled};
-use crate::concat;
-use crate::job_error::JobError;
-use crate::matmul;
-use crate::qmatmul;
-use crate::softmax;
+use tiebreak_impls::concat;
+use tiebreak_impls::job_error::JobError;
+use tiebreak_impls::matmul;
+use tiebreak_impls::qmatmul;
+use tiebreak_impls::softmax;
 
 impl Call<'_> {
     pub(super) fn matmul(self, params: &matmul::Params, input: &[i32], output: &mut [i32]) -> Result<(), JobError> {

@@ -1,15 +1,15 @@
 //! The protocol end to end over memory: framing, alignment, failures that do not end the worker, and process mutants.
 
 use super::*;
-use crate::dot::{self, Dot};
 use crate::execute::execute;
-use crate::fpm::Channel;
-use crate::fpm::Params;
-use crate::instruction::Instruction;
-use crate::operation::TensorOperation;
 use crate::protocol::VERSION;
-use crate::quantize::{self, Quantize};
-use crate::{fpm, instruction};
+use tiebreak_impls::dot::{self, Dot};
+use tiebreak_impls::fpm::Channel;
+use tiebreak_impls::fpm::Params;
+use tiebreak_impls::instruction::Instruction;
+use tiebreak_impls::operation::TensorOperation;
+use tiebreak_impls::quantize::{self, Quantize};
+use tiebreak_impls::{fpm, instruction};
 
 /// Serves the requests with their payloads and splits the answers.
 fn exchange(requests: &[(Request, Vec<i32>)]) -> Vec<(Answer, Vec<i32>)> {
@@ -72,12 +72,15 @@ fn hello_lists_every_registry() {
     assert_eq!(count("instruction"), instruction::kernels().len() + Instruction::mutants().len());
     assert_eq!(count("dot"), dot::kernels().len() + Dot::mutants().len());
     let here = quantize::kernels().iter().filter(|kernel| !kernel.contract.domain.compiled).count();
-    assert_eq!(count("quantize"), here + Quantize::mutants().len() + mutants::process::QUANTIZE.len());
+    assert_eq!(
+        count("quantize"),
+        here + Quantize::mutants().len() + <Quantize as TensorOperation>::process_mutants().len()
+    );
 }
 
 #[test]
 fn what_only_a_compiled_module_has_is_neither_offered_nor_run() {
-    use crate::quantized::{Container, Expressed, Granularity, Params, Quantized, Scale, Storage};
+    use tiebreak_impls::quantized::{Container, Expressed, Granularity, Params, Quantized, Scale, Storage};
     let quantized = Quantized {
         storage: Storage { bits: 8, signed: true },
         min: -128,

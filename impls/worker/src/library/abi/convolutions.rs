@@ -3,9 +3,9 @@
 use super::super::tensor::Type;
 use super::Call;
 use super::params::{Conv2d, Qconv2d};
-use crate::conv2d;
-use crate::job_error::JobError;
-use crate::qconv2d;
+use tiebreak_impls::conv2d;
+use tiebreak_impls::job_error::JobError;
+use tiebreak_impls::qconv2d;
 
 impl Call<'_> {
     pub(super) fn conv2d(self, params: &conv2d::Params, input: &[i32], output: &mut [i32]) -> Result<(), JobError> {

@@ -1,8 +1,8 @@
 //! Call of a function: tensors are converted to elements of C, in memory that shows writes outside the results.
 
 use super::guarded::{Guarded, PATTERNS, Place};
-use crate::element::Element;
-use crate::job_error::JobError;
+use tiebreak_impls::element::Element;
+use tiebreak_impls::job_error::JobError;
 
 /// Element type in C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

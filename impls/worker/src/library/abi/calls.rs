@@ -4,12 +4,12 @@ use super::super::tensor::Type;
 use super::functions::named;
 use super::params::{Cast, Elementwise, Fpm, Pool, Requantize};
 use super::{Call, columns, scaled};
-use crate::elementwise;
-use crate::fpm;
-use crate::job_error::JobError;
-use crate::pool;
-use crate::quantized::{self, Expressed, Granularity};
-use crate::requantize;
+use tiebreak_impls::elementwise;
+use tiebreak_impls::fpm;
+use tiebreak_impls::job_error::JobError;
+use tiebreak_impls::pool;
+use tiebreak_impls::quantized::{self, Expressed, Granularity};
+use tiebreak_impls::requantize;
 
 impl Call<'_> {
     pub(super) fn fpm(self, params: &fpm::Params, x: &[i32], output: &mut [i32]) -> Result<(), JobError> {

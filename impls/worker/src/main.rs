@@ -21,26 +21,31 @@ const ARGUMENTS: &str = "arguments are none, or --library FILE PROMISE, or pairs
 /// Answers requests until the input ends.
 fn serve() -> Result<(), Box<dyn std::error::Error>> {
     if sources::asked() {
-        return Ok(io::stdout().write_all(sources::of_worker().as_bytes())?);
+        return Ok(io::stdout().write_all(of_worker().as_bytes())?);
     }
     // A panic in a kernel becomes an answer with its message, so a backtrace for each batch would be noise.
     std::panic::set_hook(Box::new(|panic| eprintln!("tiebreak-worker: {panic}")));
     let reader = BufReader::with_capacity(1 << 16, io::stdin().lock());
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        [] => Ok(tiebreak_impls::worker::serve(reader, output()?)?),
+        [] => Ok(tiebreak_worker::serve::serve(reader, output()?)?),
         #[cfg(unix)]
         ["--library", file, promise] => {
-            let library = tiebreak_impls::library::Library::promised(file.as_ref(), promise)?;
-            Ok(tiebreak_impls::worker::serve_with(&library, reader, output()?)?)
+            let library = tiebreak_worker::library::Library::promised(file.as_ref(), promise)?;
+            Ok(tiebreak_worker::serve::serve_with(&library, reader, output()?)?)
         }
         #[cfg(all(unix, target_pointer_width = "64"))]
         ["--module", ..] => {
-            let modules = tiebreak_impls::modules::Modules::load(&files(&arguments)?)?;
-            Ok(tiebreak_impls::worker::serve_with(&modules, reader, output()?)?)
+            let modules = tiebreak_worker::modules::Modules::load(&files(&arguments)?)?;
+            Ok(tiebreak_worker::serve::serve_with(&modules, reader, output()?)?)
         }
         _ => Err(ARGUMENTS.into()),
     }
+}
+
+/// Returns the hashes of the sources of this program.
+fn of_worker() -> String {
+    sources::described(&[("impls", sources::SOURCES), ("impls/worker", tiebreak_worker::SOURCES)])
 }
 
 /// Parses `--module FILE --module FILE ..` into files.
