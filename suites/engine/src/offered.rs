@@ -1,5 +1,8 @@
 //! Kernel for a caller's offer: its name, its scheme, and the contract and domain of a kernel of this project, or a part of that domain. The domain
-//! is never wider than the domain of the kernel of this project, so every case of the domain can be made and has an expected result.
+//! is wider than the domain of the kernel of this project only in fields for which the operation allows that ([`Options::widened`]), so every case of
+//! the domain can be made and has an expected result.
+//!
+//! [`Options::widened`]: crate::operation::Options::widened
 
 use crate::erased::{Domain, Kernel, Op, Scheme};
 use anyhow::{Context, Result, anyhow, bail};
@@ -129,6 +132,9 @@ fn breadth(domain: &Value) -> u64 {
 fn part(kernel: &Kernel, promise: Option<Promise>, narrower: &Map<String, Value>) -> Result<Contract<Domain>> {
     let mut domain = kernel.contract.domain.json()?;
     for (key, given) in narrower {
+        if widens(kernel.op(), &mut domain, key, given) {
+            continue;
+        }
         narrow(&mut domain, key, given).with_context(|| format!("its domain, a part of that of {}", kernel.name))?;
     }
     let deviations =
@@ -139,6 +145,16 @@ fn part(kernel: &Kernel, promise: Option<Promise>, narrower: &Map<String, Value>
         deviations,
         source: kernel.contract.source,
     })
+}
+
+/// Sets the field `key` of a domain to `true`, if the operation allows a caller's kernel to be wider in this field.
+fn widens(op: Op, domain: &mut Value, key: &str, given: &Value) -> bool {
+    let allowed = *given == Value::Bool(true) && op.capabilities().options.widened.contains(&key);
+    if allowed && let Some(field) = field(domain, key) {
+        *field = given.clone();
+        return true;
+    }
+    false
 }
 
 /// Parses the label of a scheme into a promise.

@@ -90,6 +90,38 @@ fn an_example_is_short() {
     assert!(lines <= 40, "{lines} lines");
 }
 
+/// A library promised `gemmlowp-double` was judged with one channel only, because no kernel of the project promises this scheme per channel. Six of six
+/// wrong indices of channels passed.
+#[test]
+fn a_library_is_judged_in_every_channel() {
+    let (bin, work) = installed();
+    let body = r#"#include "tiebreak.h"
+TIEBREAK_LIBRARY
+int tiebreak_fpm(const tiebreak_fpm_params *p, const int32_t *x, int32_t *out) {
+    for (size_t i = 0; i < p->len; i++) {
+        size_t c = CHANNEL;
+        int32_t m = p->multiplier[c], right = -p->shift[c];
+        int64_t product = (int64_t)x[i] * m, nudge = product < 0 ? 1 - (1 << 30) : 1 << 30;
+        int32_t high = x[i] == INT32_MIN && m == INT32_MIN ? INT32_MAX : (int32_t)((product + nudge) / ((int64_t)1 << 31));
+        int32_t mask = (int32_t)(((int64_t)1 << right) - 1);
+        out[i] = (high >> right) + ((high & mask) > (mask >> 1) + (high < 0));
+    }
+    return TIEBREAK_OK;
+}
+"#;
+    for (channel, code) in [
+        ("i % p->channels", 0),
+        ("p->channels > 256 ? i % p->channels & 255 : i % p->channels", 1),
+        ("(uint16_t)i % p->channels", 1),
+        ("(i & ~(size_t)3) % p->channels", 1),
+    ] {
+        compiled(bin.path(), work.path(), "channels.c", &body.replace("CHANNEL", channel));
+        let options = "--op fpm --scheme gemmlowp-double --domain shifts=[-31,0]";
+        verified(bin.path(), work.path(), options, code);
+        verified(bin.path(), work.path(), &format!("{options} --domain per_channel=false"), 0);
+    }
+}
+
 /// A library that harms its process, or writes outside its results, is a finding, and the run still ends.
 #[test]
 fn hostile_libraries_are_findings() {

@@ -14,8 +14,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use tensor::Memory;
 use tiebreak_impls::execute::Lengths;
+use tiebreak_impls::fpm::Fpm;
 use tiebreak_impls::job_error::JobError;
-use tiebreak_impls::operation::consecutive;
+use tiebreak_impls::operation::{Operation, consecutive};
 
 /// Text of the header that a library includes.
 pub const HEADER: &str = include_str!("tiebreak.h");
@@ -146,6 +147,10 @@ fn offer(file: &Path, promise: &Promise, function: &Function) -> Offer {
     let mut own = promise.own.clone();
     for (field, value) in function.domain() {
         own.domain.entry(field).or_insert(value);
+    }
+    // `tiebreak_fpm` has a multiplier and a shift for each channel. The domain of a kernel that the caller names stays as it is.
+    if function.op == Fpm::NAME && own.like.is_none() {
+        own.domain.entry("per_channel").or_insert(true.into());
     }
     Offer {
         op: function.op.to_owned(),

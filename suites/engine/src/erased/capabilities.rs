@@ -77,6 +77,7 @@ pub(super) const fn of<O: Operation>() -> Capabilities<Erased> {
                 let params: Vec<_> = params.iter().map(|params| params.typed::<O>()).collect();
                 (O::CAPABILITIES.options.caller_coverage)(domain.typed::<O>(), selection, &params, run)
             },
+            widened: O::CAPABILITIES.options.widened,
             is_asked: |selection, params| (O::CAPABILITIES.options.is_asked)(selection, params.typed::<O>()),
         },
         self_checks: SelfChecks {

@@ -143,6 +143,8 @@ pub struct Options<O: Types> {
     pub reference: ReferenceOption,
     /// Number of the caller's parameters, and of those left out by the cases; without a request, of parameters counted in addition to cases.
     pub caller_coverage: Counts<O>,
+    /// Fields of the domain that limit the kernels of this project and not the schemes: a caller's kernel may have `true` for `false`.
+    pub widened: &'static [&'static str],
     /// True if a witness may have the parameters, because the caller gave them.
     pub is_asked: fn(&CaseSelection, &O::Params) -> bool,
 }
@@ -272,6 +274,7 @@ impl<O: Operation> Options<O> {
         on_types: |_, case| case,
         reference: ReferenceOption::Reference,
         caller_coverage: |_, _, _, _| None,
+        widened: &[],
         is_asked: |selection, params| {
             let function = || (O::CAPABILITIES.compiled.function)(params);
             selection.types.is_empty() || function().is_some_and(|f| selection.types.contains(&f.params.quantized))

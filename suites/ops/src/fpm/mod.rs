@@ -78,6 +78,7 @@ impl Operation for FixedPointMultiply {
         options: Options {
             takes: &[Parameter::Pairs],
             caller_coverage: Self::caller_coverage,
+            widened: &["per_channel"],
             is_asked: |selection, batch| {
                 let asked = &selection.channels;
                 asked.is_empty() || batch.params.channels.iter().all(|channel| asked.contains(channel))
