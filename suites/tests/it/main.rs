@@ -92,6 +92,7 @@ mod shipped;
 mod shipped_tosa;
 mod shipped_tvm;
 mod silence;
+mod size_bugs;
 mod spaces;
 mod spaces_closed;
 mod spaces_edited;

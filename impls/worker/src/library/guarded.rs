@@ -128,12 +128,13 @@ impl Drop for Guarded {
 }
 
 impl Place {
-    /// Returns the position for a misalignment, so that the same call has the same position again.
-    pub(super) fn of(misalign: usize, element: usize) -> Self {
+    /// Returns the position of the `at`th tensor for a misalignment, so that the same call has the same position again. For misalignments from 4,
+    /// the tensors of a call have different alignments.
+    pub(super) fn of(misalign: usize, at: usize, element: usize) -> Self {
         match misalign {
             0 => Self::AtTheEnd,
             8 => Self::AtTheBeginning,
-            by => Self::Past(by * element % LINE),
+            by => Self::Past((by + at * (by / 4)) * element % LINE),
         }
     }
 }

@@ -150,8 +150,9 @@ impl Memory {
     ) -> Result<i32, JobError> {
         self.inputs.resize_with(self.inputs.len().max(inputs.len()), Guarded::default);
         self.before.resize(self.inputs.len(), Vec::new());
-        for (((name, element, words), memory), before) in inputs.iter().zip(&mut self.inputs).zip(&mut self.before) {
-            let room = memory.room(element.size(words.len()), Place::of(misalign, element.bytes()), pattern)?;
+        let tensors = inputs.iter().zip(&mut self.inputs).zip(&mut self.before);
+        for (at, (((name, element, words), memory), before)) in tensors.enumerate() {
+            let room = memory.room(element.size(words.len()), Place::of(misalign, at, element.bytes()), pattern)?;
             element.pack(words, room).map_err(|value| JobError::Element {
                 operand: (*name).to_owned(),
                 value,
@@ -160,7 +161,7 @@ impl Memory {
             before.clear();
             before.extend_from_slice(room);
         }
-        self.output.room(result.size(results), Place::of(misalign, result.bytes()), pattern)?;
+        self.output.room(result.size(results), Place::of(misalign, inputs.len(), result.bytes()), pattern)?;
         let pointers: Vec<*const u8> = self.inputs.iter().map(|memory| memory.pointer().cast_const()).collect();
         let code = function(&pointers[..inputs.len()], self.output.pointer());
         for (((name, ..), memory), before) in inputs.iter().zip(&mut self.inputs).zip(&self.before) {

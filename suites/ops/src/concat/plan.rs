@@ -258,6 +258,7 @@ fn long(domain: &Domain, budget: &Budget, rng: &mut ChaCha8Rng, out: &mut Vec<Sp
         Shape::new(&[0, 33_000, 1], 0, &[1, 1, 1]),
         Shape::new(&[3, 0, 67, 61], 1, &[2, 1, 3]),
         Shape::new(&[0], 0, &[40_000, 40_000]),
+        Shape::new(&[0], 0, &[65_609, 3]),
     ];
     let of = if budget.every_tail { 2 } else { 4 };
     for (i, shape) in shapes.into_iter().enumerate() {

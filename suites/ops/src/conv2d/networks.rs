@@ -61,6 +61,14 @@ fn layers() -> Vec<Params> {
         filter(image(16, 16, 16), [3, 3], 1, 16),
         grouped(32, filter(image(7, 7, 128), [3, 3], 1, 128)),
         grouped(2, filter(image(7, 7, 32), [5, 5], 1, 64)),
+        // Sums of more than 2,048 products, twice, so that one of them has a zero point of the weights.
+        filter(image(3, 3, 256), [3, 3], 1, 8),
+        filter(image(4, 5, 96), [5, 5], 1, 4),
+        // More than 4,096 results of a channel.
+        unpadded(filter(image(66, 67, 1), [3, 3], 1, 3)),
+        unpadded(filter(image(67, 66, 2), [3, 3], 1, 2)),
+        // An odd and an even side, so that the padding before the image differs between the axes.
+        filter(image(15, 14, 8), [3, 3], 2, 16),
         // Mobile: a first layer, depthwise layers of every stride, pointwise and grouped layers, and several results of a channel.
         filter(image(32, 32, 3), [3, 3], 2, 32),
         depthwise(image(14, 14, 32), [3, 3], 1, 1),
@@ -71,6 +79,8 @@ fn layers() -> Vec<Params> {
         depthwise(image(8, 8, 128), [3, 3], 2, 1),
         depthwise(image(7, 7, 240), [5, 5], 1, 1),
         depthwise(image(14, 14, 72), [5, 5], 2, 1),
+        depthwise(image(15, 14, 24), [3, 3], 2, 1),
+        depthwise(image(12, 13, 20), [3, 3], 2, 1),
         depthwise(image(8, 8, 32), [3, 3], 1, 2),
         unpadded(depthwise(image(7, 7, 64), [7, 7], 1, 1)),
         filter(image(14, 14, 96), [1, 1], 1, 24),

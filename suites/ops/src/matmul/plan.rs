@@ -51,6 +51,9 @@ const LARGE: [[usize; 3]; 20] = [
     [1030, 2, 3],
 ];
 
+/// Depth at which the largest products of bytes sum to more than 2^24.
+const BEYOND_F32: usize = 2051;
+
 /// M, N and K with a pairwise product that exceeds 16 bits: indices into the result and into either operand.
 const LARGEST: [[usize; 3]; 3] = [[257, 261, 3], [261, 3, 257], [3, 257, 261]];
 
@@ -155,6 +158,8 @@ fn depths(domain: &Domain) -> Vec<Spec<Params>> {
             out.push(spec(1, 1, k, (0, 0), Fill::Constant(pair.0 as i32), Fill::Constant(pair.1 as i32)));
         }
     }
+    // Odd products, with sums that a float of 24 bits does not hold.
+    out.push(spec(2, 3, BEYOND_F32, (0, 0), Fill::Largest, Fill::Largest));
     if domain.depth.contains(&BEYOND_INT16) {
         out.push(spec(1, 1, BEYOND_INT16, (128, -3), Fill::Varied, Fill::Varied));
     }

@@ -25,6 +25,7 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
     let mut rng = stream(seed, "pool/parameters");
     let mut specs = Vec::new();
     by("all sums", &mut specs, |out| sums(domain, budget, &mut rng, out));
+    by("halves", &mut specs, |out| halves(domain, budget, &mut rng, out));
     by("borders", &mut specs, |out| borders(domain, budget, &mut rng, out));
     by("every size", &mut specs, |out| every_size(domain, &mut rng, out));
     by("large windows", &mut specs, |out| large(domain, budget, &mut rng, out));
@@ -129,6 +130,29 @@ fn sums(domain: &Domain, budget: &Budget, rng: &mut ChaCha8Rng, out: &mut Vec<Sp
             let turn = 4 * i + part + usize::from(domain.clamp && part % 4 != 3);
             out.push(spec(posed(domain, turn, shape, rng), Fill::Given(input), i + part));
         }
+    }
+}
+
+/// Elements of windows whose reciprocal, rounded to f32, takes many averages that are halves below the half.
+const HALVED: [usize; 5] = [82, 122, 164, 218, 230];
+/// Number of averages around zero that are halves, for each count.
+const HALVES: usize = 40;
+
+/// Adds averages that are halves, of windows with many elements.
+fn halves(domain: &Domain, budget: &Budget, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params>>) {
+    let range = domain.element.range();
+    let middle = i64::from(range.start().midpoint(*range.end()));
+    let some = if budget.every_tail { HALVED.len() } else { 2 };
+    for (i, count) in HALVED.into_iter().take(some).enumerate() {
+        let n = count as i64;
+        let sum = |channel: usize| (middle + channel as i64 - HALVES as i64 / 2) * n + n / 2;
+        let element = |at: usize| {
+            let (sum, place) = (sum(at % HALVES), (at / HALVES) as i64);
+            (sum.div_euclid(n) + i64::from(place < sum.rem_euclid(n))) as i32
+        };
+        let input = (0..count * HALVES).map(element).collect();
+        let shape = Params { width: count, kernel_w: count, channels: HALVES, ..Params::of(domain.element) };
+        out.push(spec(posed(domain, 4 * i, shape, rng), Fill::Given(input), i));
     }
 }
 

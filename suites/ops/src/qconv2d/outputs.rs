@@ -55,7 +55,13 @@ pub(crate) fn fitted(domain: &Domain, shape: conv2d::Params, i: usize, rng: &mut
     };
     let of_all = |one: bool| if one { 1 } else { shape.out_channels };
     let count = of_all(!requantize.channels.per_channel || i % 6 == 5);
-    let channels = (0..count).map(|o| one((i + o).is_multiple_of(3))).collect();
+    let mut channels: Vec<Channel> = (0..count).map(|o| one((i + o).is_multiple_of(3))).collect();
+    // By the first two channels, or the first and the last, code may recognise one scale for all.
+    match i % 11 {
+        4 => channels[1.min(count - 1)] = channels[0],
+        8 => channels[count - 1] = channels[0],
+        _ => {}
+    }
     let count = of_all(i % 7 == 6);
     let bias = (0..count).map(|_| bias(i, [mean, deviation], rng)).collect();
     let [zero_point, min, max] = bounds(requantize, i, rng);

@@ -58,8 +58,23 @@ const SIZES: [[usize; 3]; 34] = [
 ];
 
 /// Fully connected layers of MLPerf Tiny's autoencoder, keyword spotting, ResNet-8 and person detection, and of MobileNet: rows, outputs, inputs.
-const LAYERS: [[usize; 3]; 8] =
-    [[1, 10, 64], [1, 12, 64], [1, 2, 256], [1, 8, 128], [1, 128, 8], [1, 128, 128], [1, 128, 640], [1, 1001, 1024]];
+/// Then layers with more than 1,024 and 4,096 inputs, and more than 512 and 1,024 outputs, that a short run has, too.
+const LAYERS: [[usize; 3]; 14] = [
+    [1, 10, 64],
+    [1, 12, 64],
+    [1, 2, 256],
+    [1, 8, 128],
+    [1, 128, 8],
+    [1, 128, 128],
+    [1, 128, 640],
+    [1, 1001, 1024],
+    [1, 4, 1960],
+    [3, 5, 2057],
+    [2, 9, 1100],
+    [1, 3, 4099],
+    [1, 520, 9],
+    [1, 1030, 6],
+];
 /// Upper bound on products of a layer, for each effort.
 const MOST: [usize; 2] = [100_000, 2_000_000];
 
@@ -241,6 +256,7 @@ impl Plan<'_> {
         let k = [between(1, 7), 16, between(4, 10) * 2 + 1, 32][row[3]];
         let operands = &self.domain.operands;
         let fill = [Fill::Varied, Fill::Extremes, Fill::Sparse][row[6]].clone();
+        let weights = [Fill::Varied, Fill::Sparse, Fill::Extremes][(row[4] + row[6]) % 3].clone();
         let misalign = if row[7] == 0 { 0 } else { between(1, 15) };
         let Spec { params, .. } = shaped([m, n, k]);
         let shape = conv2d::Params {
@@ -248,7 +264,7 @@ impl Plan<'_> {
             weight_zero_point: zero_point(&operands.rhs.range(), row[5], rng),
             ..params
         };
-        Spec::new(shape, [fill, Fill::Varied, Fill::None], misalign)
+        Spec::new(shape, [fill, weights, Fill::None], misalign)
     }
 
     /// Returns offsets that are not negated zero points of the types.

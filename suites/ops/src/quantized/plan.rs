@@ -97,6 +97,7 @@ pub fn plan(
         by("random types", &mut out, |out| out.extend(random::plan(plan)));
         by("every length", &mut out, |out| out.extend(random::lengths(plan)));
         by("a long tensor", &mut out, |out| out.extend(random::long(plan)));
+        by("a long tensor of channels", &mut out, |out| out.extend(random::long_channels(plan)));
         by("every number of channels", &mut out, |out| out.extend(random::numbers_of_channels(plan)));
         by("stored types", &mut out, |out| out.extend(in_turns(domains::plan(plan), TURNS, budget)));
         by("overflow", &mut out, |out| out.extend(in_turns(overflow::plan(plan), TURNS, budget)));

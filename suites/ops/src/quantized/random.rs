@@ -76,8 +76,33 @@ fn as_columns(layer: Quantized, rows: usize) -> (Quantized, Vec<usize>) {
     (Quantized { granularity, scales, zero_points, ..layer }, vec![rows, COLUMNS])
 }
 
+/// Converts a type with one scale to columns of `rows` rows, each a channel with its own scale and zero point.
+fn as_channels(layer: Quantized, rows: usize) -> (Quantized, Vec<usize>) {
+    let scales = (0..COLUMNS).map(|column| Scale(layer.scales[0].0 * 2f64.powi(column as i32))).collect();
+    let zero_points = (0..COLUMNS as i64).map(|column| (layer.zero_points[0] + column).min(layer.max)).collect();
+    let granularity = Granularity::Channel { axis: 1 };
+    (Quantized { granularity, scales, zero_points, ..layer }, vec![rows, COLUMNS])
+}
+
 /// Returns a tensor longer than 16 bits count; `None` in a short run and for compiled kernels.
 pub(super) fn long(plan: &Plan<'_, impl Elements>) -> Option<Spec<Params>> {
+    long_of(plan, |layer, len| match plan.domain.finest.takes_layers() {
+        true => (layer, vec![len]),
+        false => as_columns(layer, len.div_ceil(COLUMNS)),
+    })
+}
+
+/// Returns a tensor longer than 16 bits count, of channels that do not divide 2^16; `None` as for [`long`], and for kernels of one scale.
+pub(super) fn long_channels(plan: &Plan<'_, impl Elements>) -> Option<Spec<Params>> {
+    let takes = plan.domain.finest.takes_layers() && plan.domain.finest != Finest::Layer;
+    takes.then(|| long_of(plan, |layer, len| as_channels(layer, len.div_ceil(COLUMNS)))).flatten()
+}
+
+/// Returns a long tensor of a type made from a type with one scale.
+fn long_of(
+    plan: &Plan<'_, impl Elements>,
+    shaped: impl Fn(Quantized, usize) -> (Quantized, Vec<usize>),
+) -> Option<Spec<Params>> {
     let Plan { domain, budget, seed, elements } = *plan;
     if domain.compiled || !budget.every_tail {
         return None;
@@ -91,10 +116,7 @@ pub(super) fn long(plan: &Plan<'_, impl Elements>) -> Option<Spec<Params>> {
     let params = Params { quantized, container, shape: vec![PERIOD] };
     let period = filled(&params, elements, &mut rng)?;
     let words = elements.words(params.quantized.expressed);
-    let (quantized, shape) = match sizes::LENGTHS[0] {
-        len if domain.finest.takes_layers() => (params.quantized, vec![len]),
-        len => as_columns(params.quantized, len.div_ceil(COLUMNS)),
-    };
+    let (quantized, shape) = shaped(params.quantized, sizes::LENGTHS[0]);
     let elements = shape.iter().product::<usize>() * words;
     let values = period.into_iter().cycle().take(elements).collect();
     Some(spec(Params { quantized, container, shape }, values, 1))
@@ -149,7 +171,7 @@ pub(super) fn several(
 ) -> Quantized {
     let mut scales: Vec<Scale> = (0..count).map(|_| scale(ty.expressed, ty.storage, rng)).collect();
     let mut zero_points: Vec<i64> = (0..count).map(|_| zero_point(ty.min, ty.max, rng)).collect();
-    match i % 5 {
+    match i % 7 {
         0 => scales = vec![scales[0]; count],
         1 => zero_points.fill(0.clamp(ty.min, ty.max)),
         2 => zero_points = vec![zero_points[0]; count],
@@ -159,6 +181,9 @@ pub(super) fn several(
             zero_points.fill(0.clamp(ty.min, ty.max));
             zero_points[count / 2] = kept;
         }
+        // The first two, or the first and the last, are equal.
+        5 => (scales[1.min(count - 1)], zero_points[1.min(count - 1)]) = (scales[0], zero_points[0]),
+        6 => (scales[count - 1], zero_points[count - 1]) = (scales[0], zero_points[0]),
         DISTINCT.. => {}
     }
     Quantized { granularity, scales, zero_points, ..ty.clone() }

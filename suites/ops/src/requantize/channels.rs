@@ -34,13 +34,17 @@ pub fn any(domain: &Domain, rng: &mut ChaCha8Rng) -> Channel {
     draws.flatten().find(|channel| domain.takes(*channel)).unwrap_or_else(|| plain(domain, 1))
 }
 
-/// Makes channels, or their multipliers, or their shifts equal in half of the draws, within the domain: code has paths for such layers.
+/// Makes channels, or their multipliers, or their shifts equal in half of the draws, within the domain: code has paths for such layers. In a quarter of
+/// the draws only two channels are equal, by which code may recognise such a layer.
 pub(super) fn alike(domain: &Domain, channels: &mut [Channel], rng: &mut ChaCha8Rng) {
     let Some(first) = channels.first().copied() else { return };
+    let last = channels.len() - 1;
     let changed: fn(Channel, Channel) -> Channel = match below(rng, 8) {
         0 | 1 => |first, _| first,
         2 => |first, own| Channel { multiplier: first.multiplier, ..own },
         3 => |first, own| Channel { shift: first.shift, ..own },
+        4 => return channels[last.min(1)] = first,
+        5 => return channels[last] = first,
         _ => return,
     };
     for channel in channels {
