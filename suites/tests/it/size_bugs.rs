@@ -49,7 +49,17 @@ const BUGS: &[Bug] = &[
         )],
         ..QMATMUL
     },
-    Bug { name: "the sum is a float", changes: &[("int64_t sum = 0;", "float sum = 0;")], ..MATMUL },
+    Bug {
+        name: "the sum is a float in a path without offsets",
+        changes: &[
+            (
+                "int64_t sum = 0;",
+                "int64_t sum = 0; float single = 0; for (size_t at = 0; at < p->k; at++) single += float(product(at));",
+            ),
+            ("wrapped(sum)", "wrapped(p->lhs_offset || p->rhs_offset ? sum : int64_t(single))"),
+        ],
+        ..MATMUL
+    },
     Bug { name: "an index of 16 bits in an input", changes: &[("inputs[i] *", "inputs[(uint16_t)i] *")], ..CONCAT },
     Bug {
         name: "the average by a reciprocal in float",
