@@ -69,6 +69,8 @@ fn layers() -> Vec<Params> {
         unpadded(filter(image(67, 66, 2), [3, 3], 1, 2)),
         // An odd and an even side, so that the padding before the image differs between the axes.
         filter(image(15, 14, 8), [3, 3], 2, 16),
+        // Images with fewer rows than the filter.
+        filter(image(3, 8, 8), [5, 5], 1, 8),
         // Mobile: a first layer, depthwise layers of every stride, pointwise and grouped layers, and several results of a channel.
         filter(image(32, 32, 3), [3, 3], 2, 32),
         depthwise(image(14, 14, 32), [3, 3], 1, 1),
@@ -81,6 +83,7 @@ fn layers() -> Vec<Params> {
         depthwise(image(14, 14, 72), [5, 5], 2, 1),
         depthwise(image(15, 14, 24), [3, 3], 2, 1),
         depthwise(image(12, 13, 20), [3, 3], 2, 1),
+        depthwise(image(4, 9, 12), [5, 5], 1, 1),
         depthwise(image(8, 8, 32), [3, 3], 1, 2),
         unpadded(depthwise(image(7, 7, 64), [7, 7], 1, 1)),
         filter(image(14, 14, 96), [1, 1], 1, 24),

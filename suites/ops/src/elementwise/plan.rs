@@ -25,7 +25,7 @@ const TENSORS: [usize; 2] = [256, 768];
 const FIRST_LONG: usize = sizes::LENGTHS[0];
 const FURTHER: usize = 40_503;
 /// Lengths longer than two vectors of any width.
-const LONG: [usize; 9] = [128, 255, 257, 512, 513, 1025, 2050, 4099, 16411];
+const LONG: [usize; 10] = [128, 255, 257, 512, 513, 1025, 2047, 2050, 4099, 16411];
 
 /// Function that draws a number between two bounds, inclusive.
 pub(crate) type Binades<'a> = &'a mut dyn FnMut(i32, i32) -> i32;

@@ -10,7 +10,7 @@ use tiebreak_engine::operation::{Fill, Spec, Turn};
 use tiebreak_impls::matmul::{Domain, Params};
 
 /// M (results of one channel of a convolution), N and K (filter size). If M is smaller than in the network, N and K are the network's.
-const LAYERS: [[usize; 3]; 48] = [
+const LAYERS: [[usize; 3]; 49] = [
     // Convolutional: first layers of 7 by 7 or 11 by 11, filters of 3 by 3 and 1 by 1, bottlenecks.
     [196, 64, 147],
     [100, 96, 363],
@@ -56,6 +56,8 @@ const LAYERS: [[usize; 3]; 48] = [
     [3, 768, 3072],
     [128, 128, 512],
     [1, 16_384, 128],
+    // More than 256 along every axis, and more than 2^24 products.
+    [259, 261, 263],
     // Keyword spotting and anomaly detection.
     [125, 64, 40],
     [125, 64, 64],

@@ -158,6 +158,8 @@ fn depths(domain: &Domain) -> Vec<Spec<Params>> {
             out.push(spec(1, 1, k, (0, 0), Fill::Constant(pair.0 as i32), Fill::Constant(pair.1 as i32)));
         }
     }
+    // Deep products whose offsets are both those of the middle of unsigned bytes.
+    out.extend([-128, 128].map(|both| spec(2, 3, BEYOND_F32, (both, both), Fill::Varied, Fill::Varied)));
     // Odd products, with sums that a float of 24 bits does not hold.
     out.push(spec(2, 3, BEYOND_F32, (0, 0), Fill::Largest, Fill::Largest));
     if domain.depth.contains(&BEYOND_INT16) {

@@ -218,13 +218,14 @@ fn every_size(domain: &Domain, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params>>
 
 /// Adds windows whose sums exceed 16 bits, of the largest, the least and random elements.
 fn large(domain: &Domain, budget: &Budget, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params>>) {
-    let windows = [(17, 17), (1, 300), (259, 1), (33, 9), (16, 16), (40, 64)];
-    let kept = if budget.every_tail { windows.len() } else { 4 };
+    let windows = [(17, 17), (1, 300), (259, 1), (33, 9), (33, 34), (16, 16), (40, 64)];
+    let kept = if budget.every_tail { windows.len() } else { 5 };
     for (i, (kernel_h, kernel_w)) in windows.into_iter().take(kept).enumerate() {
         for (j, fill) in [Fill::Largest, Fill::Smallest, Fill::Uniform, Fill::Extremes].into_iter().enumerate() {
             let shape = Params {
                 height: kernel_h,
-                width: kernel_w + 1,
+                // One window in four is the whole image.
+                width: kernel_w + usize::from(j != 2),
                 channels: 1 + 2 * (i % 2),
                 kernel_h,
                 kernel_w,
