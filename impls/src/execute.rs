@@ -79,9 +79,10 @@ pub(crate) fn packed(
     misalign: usize,
     call: impl FnOnce(&[u8], &[u8]),
 ) -> Result<(), JobError> {
-    let pack = |(name, element, values): Operand<'_>| Packed::new(name, element, values, misalign);
+    let pack =
+        |(name, element, values): Operand<'_>, at| Packed::new(name, element, values, frame::apart(misalign, at));
     let [first, second] = operands;
-    let (lhs, rhs) = (pack(first)?, pack(second)?);
+    let (lhs, rhs) = (pack(first, 0)?, pack(second, 1)?);
     call(lhs.bytes(), rhs.bytes());
     lhs.check(first.0)?;
     rhs.check(second.0)

@@ -21,6 +21,15 @@ const PAGE: usize = 4096 / size_of::<i32>();
 /// Smallest number of words between buffers: as many as the widest vector body of a kernel reads or writes at once.
 const MARGIN: usize = 4 * LINE;
 
+/// Returns the misalignment of the `at`th tensor of a call: for misalignments from 4, the tensors of a call have different alignments, and from 12 only
+/// the first tensor is aligned.
+pub fn apart(misalign: usize, at: usize) -> usize {
+    match misalign {
+        12.. => at * (misalign - 11),
+        by => by + at * (by / 4),
+    }
+}
+
 thread_local! {
     /// Words of the last call on this thread, reused.
     static WORDS: RefCell<Vec<i32>> = const { RefCell::new(Vec::new()) };

@@ -5,7 +5,7 @@ use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, m
 use std::ffi::c_void;
 use std::ops::Range;
 use std::ptr;
-use tiebreak_impls::frame::BYTE;
+use tiebreak_impls::frame::{BYTE, apart};
 use tiebreak_impls::job_error::JobError;
 
 /// Bytes of a page, or of several smaller pages.
@@ -128,13 +128,12 @@ impl Drop for Guarded {
 }
 
 impl Place {
-    /// Returns the position of the `at`th tensor for a misalignment, so that the same call has the same position again. For misalignments from 4,
-    /// the tensors of a call have different alignments.
+    /// Returns the position of the `at`th tensor for a misalignment, so that the same call has the same position again.
     pub(super) fn of(misalign: usize, at: usize, element: usize) -> Self {
         match misalign {
             0 => Self::AtTheEnd,
             8 => Self::AtTheBeginning,
-            by => Self::Past((by + at * (by / 4)) * element % LINE),
+            by => Self::Past(apart(by, at) * element % LINE),
         }
     }
 }

@@ -14,9 +14,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use tensor::Memory;
 use tiebreak_impls::execute::Lengths;
-use tiebreak_impls::fpm::Fpm;
 use tiebreak_impls::job_error::JobError;
-use tiebreak_impls::operation::{Operation, consecutive};
+use tiebreak_impls::operation::consecutive;
 
 /// Text of the header that a library includes.
 pub const HEADER: &str = include_str!("tiebreak.h");
@@ -148,8 +147,8 @@ fn offer(file: &Path, promise: &Promise, function: &Function) -> Offer {
     for (field, value) in function.domain() {
         own.domain.entry(field).or_insert(value);
     }
-    // `tiebreak_fpm` has a multiplier and a shift for each channel. The domain of a kernel that the caller names stays as it is.
-    if function.op == Fpm::NAME && own.like.is_none() {
+    // These functions have a multiplier and a shift for each channel. The domain of a kernel that the caller names stays as it is.
+    if own.like.is_none() && ["fpm", "requantize", "qconv2d", "qmatmul"].contains(&function.op) {
         own.domain.entry("per_channel").or_insert(true.into());
     }
     Offer {

@@ -246,13 +246,18 @@ fn alike(domain: &Domain, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params>>) {
         for params in other.into_iter().filter(|params| Concat::covers(domain, params)) {
             out.extend([first.clone(), params].map(|params| spec(params, Fill::Varied, 0)));
         }
-        // Calls whose inputs all have one quantization, which the next call has, too, with another scale of the output.
+        // Calls whose inputs all have one quantization, which the next call has, too, with another scale or zero point of
+        // the output.
         let mut all = first;
         all.inputs[1].operand = all.inputs[0].operand;
         let mut rescaled = all.clone();
         rescaled.out.scale = Scale(f64::from(0.5 * all.out.scale.0 as f32));
-        if [&all, &rescaled].iter().all(|params| Concat::covers(domain, params)) {
-            out.extend([all, rescaled].map(|params| spec(params, Fill::Varied, 0)));
+        let mut replaced = all.clone();
+        replaced.out.zero_point = any(domain.element, rng);
+        for next in [rescaled, replaced] {
+            if [&all, &next].iter().all(|params| Concat::covers(domain, params)) {
+                out.extend([all.clone(), next].map(|params| spec(params, Fill::Varied, 0)));
+            }
         }
     }
 }

@@ -67,6 +67,8 @@ fn layers() -> Vec<Params> {
         // More than 4,096 results of a channel.
         unpadded(filter(image(66, 67, 1), [3, 3], 1, 3)),
         unpadded(filter(image(67, 66, 2), [3, 3], 1, 2)),
+        // More results than 16 bits count, and more than 15 bits count for a channel.
+        filter(image(182, 183, 1), [1, 1], 1, 2),
         // An odd and an even side, so that the padding before the image differs between the axes.
         filter(image(15, 14, 8), [3, 3], 2, 16),
         // Images with fewer rows than the filter.

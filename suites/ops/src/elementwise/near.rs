@@ -32,9 +32,15 @@ enum Kind {
     Close,
     /// The result equals an operand, or nearly equals an operand.
     Identity,
+    /// The quotient is so little below a power of two that 31 bits of its significand round up to the power.
+    Below,
 }
 
-const KINDS: [Kind; 4] = [Kind::Half, Kind::Power, Kind::Close, Kind::Identity];
+const KINDS: [Kind; 5] = [Kind::Half, Kind::Power, Kind::Close, Kind::Identity, Kind::Below];
+
+/// Number of neighbouring scales among which one is searched whose quotient is below a power of two by less than [`BELOW`], relatively.
+const NEIGHBOURS: i32 = 1 << 13;
+const BELOW: f64 = 1.0 / (1u64 << 33) as f64;
 
 /// Scales of both operands and of the result.
 type Scales = [f64; 3];
@@ -76,7 +82,8 @@ fn parameters<A: Arithmetic>(
     let scales = related::<A>(own, differences(&drawn, pair), (kind, turn))?;
     let [lhs, rhs, out] = scales.map(single);
     // By turns the result's scale, and the scales one unit in the last place above and below.
-    let params = with_scales(&drawn, [lhs, rhs, [out, next(out, 1), next(out, -1)][turn % 3]]);
+    let out = if kind == Kind::Below { out } else { [out, next(out, 1), next(out, -1)][turn % 3] };
+    let params = with_scales(&drawn, [lhs, rhs, out]);
     Elementwise::<A>::covers(domain, &params).then_some((params, pair))
 }
 
@@ -102,6 +109,14 @@ fn related<A: Arithmetic>(own: Scales, pair: [f64; 2], (kind, turn): (Kind, usiz
         Kind::Identity => {
             A::identity(own, if turn % 2 == 0 { 1.0 } else { 1.0 + DISTANCES[turn / 2 % DISTANCES.len()] })
         }
+        Kind::Below => (0..NEIGHBOURS).find_map(|by| {
+            let lhs = next(single(lhs), by);
+            let unit = unit([lhs, rhs, out]);
+            let least = power(unit / out);
+            let out = single(unit / least);
+            let gap = 1.0 - unit / (out * least);
+            (0.0 < gap && gap < BELOW).then_some([lhs, rhs, out])
+        })?,
     };
     scales.iter().all(|scale| scale.is_finite() && *scale > 0.0).then_some(scales)
 }

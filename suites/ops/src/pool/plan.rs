@@ -133,19 +133,20 @@ fn sums(domain: &Domain, budget: &Budget, rng: &mut ChaCha8Rng, out: &mut Vec<Sp
     }
 }
 
-/// Elements of windows whose reciprocal, rounded to f32, takes many averages that are halves below the half.
-const HALVED: [usize; 5] = [82, 122, 164, 218, 230];
-/// Number of averages around zero that are halves, for each count.
+/// Elements of windows whose reciprocal, rounded to f32, takes many averages that are halves below the half; sums of the longest exceed 24 bits.
+const HALVED: [usize; 6] = [82, 122, 164, 218, 230, 1090];
+/// Number of averages that are halves, for each count: around the middle of the type, and by turns near its end.
 const HALVES: usize = 40;
 
 /// Adds averages that are halves, of windows with many elements.
 fn halves(domain: &Domain, budget: &Budget, rng: &mut ChaCha8Rng, out: &mut Vec<Spec<Params>>) {
     let range = domain.element.range();
     let middle = i64::from(range.start().midpoint(*range.end()));
+    let centres = [middle, middle + (i64::from(*range.end()) - middle) * 3 / 4];
     let some = if budget.every_tail { HALVED.len() } else { 2 };
     for (i, count) in HALVED.into_iter().take(some).enumerate() {
         let n = count as i64;
-        let sum = |channel: usize| (middle + channel as i64 - HALVES as i64 / 2) * n + n / 2;
+        let sum = |channel: usize| (centres[i % 2] + channel as i64 - HALVES as i64 / 2) * n + n / 2;
         let element = |at: usize| {
             let (sum, place) = (sum(at % HALVES), (at / HALVES) as i64);
             (sum.div_euclid(n) + i64::from(place < sum.rem_euclid(n))) as i32

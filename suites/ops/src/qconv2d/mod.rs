@@ -63,6 +63,7 @@ impl Operation for Qconv2d {
             takes_layer: |layer| layer.output.is_some(),
             on_types: plan::case_on_types,
             caller_coverage: Self::caller_coverage,
+            widened: &["per_channel"],
             ..Options::NONE
         },
         counted: Counted {

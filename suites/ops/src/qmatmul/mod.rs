@@ -16,7 +16,7 @@ use std::ops::RangeInclusive;
 use tiebreak_common::Budget;
 use tiebreak_engine::operation::{
     Arguments, Capabilities, Case, CaseError, CaseSelection, Causes, Change, Counted, Deviations, Expected, Field,
-    Operation, Spec, Unposable, Wanted, arguments, fields,
+    Operation, Options, Spec, Unposable, Wanted, arguments, fields,
 };
 use tiebreak_impls::contract::Domain as Multipliers;
 use tiebreak_impls::element::Element;
@@ -72,6 +72,7 @@ impl Operation for Qmatmul {
             in_group: part_changes::in_group,
             ..Causes::NONE
         },
+        options: Options { widened: &["per_channel"], ..Options::NONE },
         counted: Counted {
             kinds: Self::kinds,
             products: |p| (Matmul::CAPABILITIES.counted.products)(&p.shape),

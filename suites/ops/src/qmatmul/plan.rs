@@ -58,8 +58,9 @@ const SIZES: [[usize; 3]; 34] = [
 ];
 
 /// Fully connected layers of MLPerf Tiny's autoencoder, keyword spotting, ResNet-8 and person detection, and of MobileNet: rows, outputs, inputs.
-/// Then layers with more than 1,024 and 4,096 inputs, and more than 512 and 1,024 outputs, that a short run has, too.
-const LAYERS: [[usize; 3]; 14] = [
+/// Then layers with more than 1,024 and 4,096 inputs, more than 512 and 1,024 outputs, and more
+/// results than 16 bits count; a short run has them, too.
+const LAYERS: [[usize; 3]; 15] = [
     [1, 10, 64],
     [1, 12, 64],
     [1, 2, 256],
@@ -74,6 +75,7 @@ const LAYERS: [[usize; 3]; 14] = [
     [1, 3, 4099],
     [1, 520, 9],
     [1, 1030, 6],
+    [260, 257, 1],
 ];
 /// Upper bound on products of a layer, for each effort.
 const MOST: [usize; 2] = [100_000, 2_000_000];

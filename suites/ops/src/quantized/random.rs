@@ -5,7 +5,7 @@ use super::plan::{Elements, Plan, spec};
 use super::{format, places, quantizations, with_one_scale};
 use rand_chacha::ChaCha8Rng;
 use tiebreak_common::{below, int32, sizes, stream};
-use tiebreak_engine::operation::Spec;
+use tiebreak_engine::operation::{Spec, Turn};
 use tiebreak_impls::quantize::Domain;
 use tiebreak_impls::quantized::{Container, Expressed, Finest, Granularity, Params, Quantized, Scale, Storage};
 
@@ -84,23 +84,34 @@ fn as_channels(layer: Quantized, rows: usize) -> (Quantized, Vec<usize>) {
     (Quantized { granularity, scales, zero_points, ..layer }, vec![rows, COLUMNS])
 }
 
-/// Returns a tensor longer than 16 bits count; `None` in a short run and for compiled kernels.
-pub(super) fn long(plan: &Plan<'_, impl Elements>) -> Option<Spec<Params>> {
-    long_of(plan, |layer, len| match plan.domain.finest.takes_layers() {
-        true => (layer, vec![len]),
-        false => as_columns(layer, len.div_ceil(COLUMNS)),
-    })
+/// Returns a tensor longer than 16 bits count, and a tensor longer than 20 bits count, which one kernel in [`LONGEST_TURNS`] runs; none in a short run
+/// and for compiled kernels.
+pub(super) fn long(plan: &Plan<'_, impl Elements>) -> Vec<Spec<Params>> {
+    let [len, _, longest] = sizes::LENGTHS;
+    let of = |len| {
+        long_of(plan, len, |layer, len| match plan.domain.finest.takes_layers() {
+            true => (layer, vec![len]),
+            false => as_columns(layer, len.div_ceil(COLUMNS)),
+        })
+    };
+    let turn = Turn::one_in(LONGEST_TURNS, (plan.seed % 1024) as usize);
+    let longest = of(longest).map(|spec| Spec { turn, ..spec });
+    of(len).into_iter().chain(longest).collect()
 }
+
+/// Number of kernels of which one runs the longest tensor.
+const LONGEST_TURNS: usize = 6;
 
 /// Returns a tensor longer than 16 bits count, of channels that do not divide 2^16; `None` as for [`long`], and for kernels of one scale.
 pub(super) fn long_channels(plan: &Plan<'_, impl Elements>) -> Option<Spec<Params>> {
     let takes = plan.domain.finest.takes_layers() && plan.domain.finest != Finest::Layer;
-    takes.then(|| long_of(plan, |layer, len| as_channels(layer, len.div_ceil(COLUMNS)))).flatten()
+    takes.then(|| long_of(plan, sizes::LENGTHS[0], |layer, len| as_channels(layer, len.div_ceil(COLUMNS)))).flatten()
 }
 
 /// Returns a long tensor of a type made from a type with one scale.
 fn long_of(
     plan: &Plan<'_, impl Elements>,
+    len: usize,
     shaped: impl Fn(Quantized, usize) -> (Quantized, Vec<usize>),
 ) -> Option<Spec<Params>> {
     let Plan { domain, budget, seed, elements } = *plan;
@@ -116,7 +127,7 @@ fn long_of(
     let params = Params { quantized, container, shape: vec![PERIOD] };
     let period = filled(&params, elements, &mut rng)?;
     let words = elements.words(params.quantized.expressed);
-    let (quantized, shape) = shaped(params.quantized, sizes::LENGTHS[0]);
+    let (quantized, shape) = shaped(params.quantized, len);
     let elements = shape.iter().product::<usize>() * words;
     let values = period.into_iter().cycle().take(elements).collect();
     Some(spec(Params { quantized, container, shape }, values, 1))

@@ -85,6 +85,7 @@ impl Operation for Requantize {
             takes: &[Parameter::Pairs, Parameter::Model],
             takes_layer: |layer| layer.output.is_some(),
             caller_coverage: Self::caller_coverage,
+            widened: &["per_channel"],
             ..Options::NONE
         },
         self_checks: SelfChecks { trial: Some(plan::trial), published: Self::published, ..SelfChecks::NONE },

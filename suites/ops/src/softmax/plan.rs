@@ -75,7 +75,7 @@ fn pairs(domain: &Domain, budget: &Budget, rng: &mut ChaCha8Rng, out: &mut Vec<S
 }
 
 /// Numbers of rows and row lengths that are both large, or whole blocks, and more elements than 16 bits count.
-const TOGETHER: [(usize, usize); 12] = [
+const TOGETHER: [(usize, usize); 14] = [
     (16, 16),
     (17, 18),
     (32, 32),
@@ -85,6 +85,8 @@ const TOGETHER: [(usize, usize); 12] = [
     (65, 66),
     (129, 130),
     (130, MOST),
+    (13, 401),
+    (21, MOST),
     (1025, 3),
     (4100, 2),
     (4128, 16),
