@@ -137,6 +137,16 @@ impl Library {
     }
 }
 
+/// Returns the field of the domain that the parameters in `tiebreak.h` imply: a multiplier and a shift for each channel, or the ends of a narrow
+/// range.
+fn stated(op: &str) -> Option<&'static str> {
+    match op {
+        "fpm" | "requantize" | "qconv2d" | "qmatmul" => Some("per_channel"),
+        "quantize" => Some("bounds"),
+        _ => None,
+    }
+}
+
 /// Builds the offer for a function of the library.
 fn offer(file: &Path, promise: &Promise, function: &Function) -> Offer {
     let shown = file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
@@ -147,9 +157,11 @@ fn offer(file: &Path, promise: &Promise, function: &Function) -> Offer {
     for (field, value) in function.domain() {
         own.domain.entry(field).or_insert(value);
     }
-    // These functions have a multiplier and a shift for each channel. The domain of a kernel that the caller names stays as it is.
-    if own.like.is_none() && ["fpm", "requantize", "qconv2d", "qmatmul"].contains(&function.op) {
-        own.domain.entry("per_channel").or_insert(true.into());
+    // The domain of a kernel that the caller names stays as it is.
+    if own.like.is_none()
+        && let Some(field) = stated(function.op)
+    {
+        own.domain.entry(field).or_insert(true.into());
     }
     Offer {
         op: function.op.to_owned(),

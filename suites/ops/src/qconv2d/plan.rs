@@ -1,4 +1,4 @@
-//! Cases of quantized convolutions: sums around the ties of every result, depth multipliers, every number of output channels, borders, strides,
+//! Cases of quantized convolutions: sums around the ties of every result, corners of fixed point multiply, depth multipliers, every number of output channels, borders, strides,
 //! dilations, groups, combinations of conditions, layers of real networks, and the layers of a caller's model.
 
 use super::outputs::{self, bounds, fitted};
@@ -17,6 +17,8 @@ use tiebreak_impls::{conv2d, requantize};
 
 /// Number of batches of sums around ties, for each effort.
 pub(crate) const TIES: [usize; 2] = [8, 40];
+/// Width, and least number of output channels, of a convolution with a corner of fixed point multiply.
+const CORNER: usize = 3;
 /// Number of sums around each tie.
 const WINDOW: usize = 32;
 /// Sampling step of the convolution plan's cases, for each effort.
@@ -37,6 +39,7 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
     let some = |specs: Vec<Spec<conv2d::Params>>| specs.into_iter().step_by(ONE_IN[long]).collect::<Vec<_>>();
     let mut out = Vec::new();
     by("ties", &mut out, |out| out.extend((0..TIES[long]).map(|i| draft.ties(i))));
+    by("corners of fixed point multiply", &mut out, |out| out.extend(draft.corners_of_multiply()));
     by("sums of 64 bits", &mut out, |out| {
         if domain.wide {
             out.extend(wide::sums(domain, long, seed));
@@ -212,6 +215,26 @@ impl Draft<'_> {
         }
         let input = (0..WINDOW).map(|at| middle + at as i32 - WINDOW as i32 / 2).collect();
         Spec::new(params, [Fill::Given(input), Fill::Constant(1), Fill::None], i % 16)
+    }
+
+    /// Returns convolutions with sums at the corners of fixed point multiply, each corner alone and all corners together. The products are 0, so that
+    /// no sum wraps on the way to an end of int32.
+    pub(crate) fn corners_of_multiply(&self) -> Vec<Spec<Params>> {
+        let operands = &self.domain.operands;
+        let point = 0.clamp(*operands.lhs_values.start(), *operands.lhs_values.end());
+        let input_zero_point = negated(&operands.lhs_offsets, point);
+        let one = |(i, (p, accumulators)): (usize, (requantize::Params, Vec<i32>))| {
+            let requantize::Params { channels, bias, zero_point, min, max, .. } = p;
+            let out_channels = channels.len().max(CORNER);
+            let shape = conv2d::Params { width: CORNER, out_channels, input_zero_point, ..conv2d::Params::default() };
+            let shape = transposed::shaped(self.domain.transposed, shape);
+            let sum = |o: usize| accumulators[o % channels.len()] + bias[o % channels.len()];
+            let bias = (0..out_channels).map(sum).collect();
+            let params = Params { shape, channels, bias, bias64: Vec::new(), zero_point, min, max };
+            let params = if self.domain.wide { outputs::wide(params, 0) } else { params };
+            Spec::new(params, [Fill::Constant(input_zero_point), Fill::Constant(1), Fill::None], i % 16)
+        };
+        crate::requantize::corners::of_multiply(&self.domain.requantize).into_iter().enumerate().map(one).collect()
     }
 
     /// Returns a sum at a tie of a result within the clamp's bounds, or of the first result beyond them; any sum if no sum reaches the result.

@@ -1,5 +1,5 @@
-//! Cases of products with output stages: sums around ties and around the ends of `tanh`, sizes around vectors and blocks, every number of columns,
-//! corner multipliers, combinations of conditions, layers of real networks, and offsets of any size.
+//! Cases of products with output stages: sums around ties and around the ends of `tanh`, corners of fixed point multiply, sizes around vectors and
+//! blocks, every number of columns, corner multipliers, combinations of conditions, layers of real networks, and offsets of any size.
 //!
 //! A product is a convolution with filters of one element, so the plan of [`crate::qconv2d`] fits the outputs of both.
 
@@ -103,6 +103,10 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
     by("ties", &mut out, |out| {
         let specs = (0..TIES[long]).map(|i| plan.draft.ties(i));
         out.extend(specs.enumerate().map(|(i, spec)| plan.with_stages(spec, 0, i)));
+    });
+    by("corners of fixed point multiply", &mut out, |out| {
+        let specs = plan.draft.corners_of_multiply().into_iter().enumerate();
+        out.extend(specs.map(|(i, spec)| plan.with_stages(spec, 0, i)));
     });
     by("sums of 64 bits", &mut out, |out| {
         if domain.lists == Lists::Layer64 {

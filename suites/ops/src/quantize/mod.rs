@@ -103,6 +103,7 @@ impl Operation for Quantize {
             reference: ReferenceOption::Rounding,
             takes: &[Parameter::Types],
             caller_coverage: quantized::caller_coverage,
+            widened: &["bounds"],
             ..Options::NONE
         },
         counted: Counted { kinds: Self::kinds, ..Counted::NONE },

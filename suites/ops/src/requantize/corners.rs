@@ -1,10 +1,8 @@
 //! Corners of fixed point multiply in a requantization: saturated or wrapped products must show through bias, zero point and clamp.
 
-use super::plan::{Draft, given};
 use crate::fpm::corners::corners;
-use tiebreak_engine::operation::Spec;
 use tiebreak_impls::fpm::Channel;
-use tiebreak_impls::requantize::Params;
+use tiebreak_impls::requantize::{Domain, Params};
 
 /// Fractional bits of the multipliers of fixed point multiply.
 const FRACTION: u32 = 31;
@@ -24,38 +22,37 @@ enum Frame {
     Placed,
 }
 
-impl Draft<'_> {
-    /// Returns each corner alone and, if channels may share a batch, all corners together.
-    pub(super) fn corners_of_multiply(&self) -> Vec<Spec<Params>> {
-        let taken = |(channel, _): &&(Channel, i32)| self.domain.fraction() == FRACTION && self.domain.takes(*channel);
-        let taken: Vec<(Channel, i32)> = corners().iter().filter(taken).copied().collect();
-        let frames = [Frame::Plain, Frame::Placed];
-        let alone = taken.iter().flat_map(|corner| frames.map(|frame| (vec![*corner], SINGLE, frame)));
-        let together = frames.map(|frame| (taken.clone(), ROWS * taken.len(), frame)).into_iter();
-        let together = together.filter(|_| self.domain.channels.per_channel && !taken.is_empty());
-        let all = alone.chain(together).enumerate();
-        all.map(|(i, (corners, len, frame))| self.framed(&corners, len, frame, i)).collect()
+/// Returns parameters and accumulators of each corner alone and, if channels may share a batch, of all corners together.
+pub(crate) fn of_multiply(domain: &Domain) -> Vec<(Params, Vec<i32>)> {
+    let taken = |(channel, _): &&(Channel, i32)| domain.fraction() == FRACTION && domain.takes(*channel);
+    let taken: Vec<(Channel, i32)> = corners().iter().filter(taken).copied().collect();
+    let frames = [Frame::Plain, Frame::Placed];
+    let alone = taken.iter().flat_map(|corner| frames.map(|frame| framed(domain, &[*corner], SINGLE, frame)));
+    let mut out: Vec<(Params, Vec<i32>)> = alone.collect();
+    if domain.channels.per_channel && !taken.is_empty() {
+        out.extend(frames.map(|frame| framed(domain, &taken, ROWS * taken.len(), frame)));
     }
+    out
+}
 
-    /// Builds `len` results of these corners in turn, each corner a channel.
-    fn framed(&self, corners: &[(Channel, i32)], len: usize, frame: Frame, i: usize) -> Spec<Params> {
-        let range = self.domain.output.range();
-        let (min, max) = (*range.start(), *range.end());
-        let placed = matches!(frame, Frame::Placed);
-        let bias = |x: i32| match placed && self.domain.bias {
-            true => BIAS * x.signum(),
-            false => 0,
-        };
-        let zero_point = if placed && self.domain.zero_point { min.midpoint(max) + 4 } else { 0.clamp(min, max) };
-        let params = Params {
-            len,
-            channels: corners.iter().map(|(channel, _)| *channel).collect(),
-            bias: corners.iter().map(|(_, x)| bias(*x)).collect(),
-            zero_point,
-            min,
-            max,
-        };
-        let accumulators = corners.iter().map(|(_, x)| x - bias(*x)).cycle().take(len);
-        given(params, accumulators.collect(), i)
-    }
+/// Builds `len` results of these corners in turn, each corner a channel.
+fn framed(domain: &Domain, corners: &[(Channel, i32)], len: usize, frame: Frame) -> (Params, Vec<i32>) {
+    let range = domain.output.range();
+    let (min, max) = (*range.start(), *range.end());
+    let placed = matches!(frame, Frame::Placed);
+    let bias = |x: i32| match placed && domain.bias {
+        true => BIAS * x.signum(),
+        false => 0,
+    };
+    let zero_point = if placed && domain.zero_point { min.midpoint(max) + 4 } else { 0.clamp(min, max) };
+    let params = Params {
+        len,
+        channels: corners.iter().map(|(channel, _)| *channel).collect(),
+        bias: corners.iter().map(|(_, x)| bias(*x)).collect(),
+        zero_point,
+        min,
+        max,
+    };
+    let accumulators = corners.iter().map(|(_, x)| x - bias(*x)).cycle().take(len);
+    (params, accumulators.collect())
 }

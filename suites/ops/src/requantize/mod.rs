@@ -2,7 +2,7 @@
 
 pub mod changes;
 pub mod channels;
-mod corners;
+pub(crate) mod corners;
 mod everyday;
 mod fuzzed;
 mod large;

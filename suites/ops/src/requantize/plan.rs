@@ -2,6 +2,7 @@
 //! corners. The corners of fixed point multiply are in `corners.rs`, and batches of the size of layers in `large.rs`.
 
 use super::channels::{alike, any, corners, of, plain};
+use super::corners::of_multiply;
 use super::targets::Target;
 use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;
@@ -90,6 +91,12 @@ pub(super) struct Draft<'a> {
 }
 
 impl Draft<'_> {
+    /// Returns the corners of fixed point multiply.
+    fn corners_of_multiply(&self) -> Vec<Spec<Params>> {
+        let all = of_multiply(self.domain).into_iter().enumerate();
+        all.map(|(i, (params, accumulators))| given(params, accumulators, i)).collect()
+    }
+
     /// Returns every accumulator of interest of each channel, in that channel's place. Channels share batches if the kernel permits.
     fn directed(&self, channels: &[Channel], budget: &Budget, ties: usize) -> Vec<Spec<Params>> {
         let frames = channels.chunks(self.together()).enumerate();
