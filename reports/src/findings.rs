@@ -83,8 +83,8 @@ fn severity(finding: &Finding) -> u8 {
 /// Smallest number of kernels for which equal findings are attributed to shared code.
 const SIBLINGS: usize = 4;
 
-/// Class of results that depend on earlier calls. The number of calls needed differs between kernels.
-const HISTORY: &str = "depends-on-history";
+/// Classes of results that depend on earlier calls, or on chance. The number of calls needed differs between kernels.
+const OF_CALLS: [&str; 2] = ["depends-on-history", "nondeterministic"];
 
 /// Finding, grouped with findings of other kernels and lanes that have the same class and reason.
 pub(crate) struct Alike<'a> {
@@ -138,10 +138,20 @@ fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 /// Returns why a result differs, without counts: the hypothesis that reproduces the result, or its place.
 fn reason(finding: &Finding) -> Option<String> {
     let because = &finding.witness.as_ref()?.because;
-    let reason = match because.split_once(" (reproduces ") {
-        Some((reason, _)) => reason,
-        None if finding.class == HISTORY => HISTORY,
-        None => &because[because.find("; only ")?..],
+    let reason = match COUNTS_OF_CAUSES.iter().find_map(|counts| because.split_once(counts)) {
+        Some((reason, _)) => reason.to_owned(),
+        None if OF_CALLS.contains(&&*finding.class) => finding.class.to_string(),
+        None => without_counts(&because[because.find("; only ")?..]),
     };
-    (!finding.kernel.is_empty() && finding.class != "self-check").then(|| reason.to_owned())
+    (!finding.kernel.is_empty() && finding.class != "self-check").then_some(reason)
+}
+
+/// Beginnings of the counts that follow a cause.
+const COUNTS_OF_CAUSES: [&str; 2] = [" (reproduces ", " (explains "];
+
+/// Removes the numbers of cases from the description of a place: `only where k >= 2 (all 9 cases kept that differ, ..)`.
+fn without_counts(place: &str) -> String {
+    let Some((place, counts)) = place.split_once(" (all ") else { return place.to_owned() };
+    let rest = counts.split_once(')').map_or("", |(_, rest)| rest);
+    format!("{place}{rest}")
 }

@@ -113,6 +113,7 @@ classes! {
         OtherScheme "scheme" "The results follow another scheme, which differs by more than one known change."
         Value "value" "An instruction gives another value than its definition."
 DependsOnHistory "depends-on-history" "The results depend on earlier calls, or on the addresses of buffers: in a fresh worker, the same call is right."
+Nondeterministic "nondeterministic" "Equal calls in fresh workers give different results: a race, uninitialized memory, or a random number."
         SaturationFlag "saturation-flag" "An instruction sets the saturation flag although its definition does not, or the reverse."
         Unexplained "unexplained" "No known cause reproduces the results; this always fails."
     }
@@ -156,6 +157,11 @@ impl Class {
             PairSum::WrapUnsigned | PairSum::WrapSigned => Self::Wrap16,
             PairSum::Saturate => Self::Saturation16,
         }
+    }
+
+    /// True if only a sequence of calls shows the difference, because the input does not decide.
+    pub fn is_of_calls(self) -> bool {
+        matches!(self, Self::DependsOnHistory | Self::Nondeterministic)
     }
 
     /// Returns the class of the same difference when promised and actual behaviour are exchanged.

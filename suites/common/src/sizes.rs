@@ -31,7 +31,7 @@ pub fn channels(budget: &Budget) -> Vec<usize> {
 /// gives the longest length to every kernel.
 pub fn lengths(budget: &Budget) -> &'static [(usize, usize)] {
     const SHORT: [(usize, usize); 1] = [(LENGTHS[0], 1)];
-    const STANDARD: [(usize, usize); 3] = [(LENGTHS[0], 1), (LENGTHS[1], 1), (LENGTHS[2], 4)];
+    const STANDARD: [(usize, usize); 3] = [(LENGTHS[0], 1), (LENGTHS[1], 4), (LENGTHS[2], 2)];
     const EXHAUSTIVE: [(usize, usize); 3] = [(LENGTHS[0], 1), (LENGTHS[1], 1), (LENGTHS[2], 1)];
     match (budget.every_tail, budget.sweep) {
         (false, _) => &SHORT,

@@ -65,6 +65,9 @@ pub(super) struct Args {
     /// other in one worker
     #[arg(long, value_name = "TEXT", requires = "op", conflicts_with_all = ["multiplier", "params"], value_parser = case)]
     case: Vec<String>,
+    /// Number of times that the cases run, one after the other in one worker
+    #[arg(long, value_name = "N", requires = "case", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    repeat: u16,
     /// TensorFlow Lite model: its network runs layer after layer, each kernel on the exact input of each layer; and each layer runs as a
     /// convolution and as a matrix product, on random and extreme data, with random weights and the model's weights
     #[arg(long, value_name = "FILE.tflite", conflicts_with_all = ["multiplier", "params", "case"])]
@@ -364,7 +367,7 @@ pub(super) fn request(args: &Args) -> Result<Request> {
     let q = Some(args.q).filter(|q| *q != USUAL_Q);
     Ok(Request {
         selection: CaseSelection {
-            cases: args.case.clone(),
+            cases: vec![args.case.clone(); args.repeat.into()].concat(),
             layers,
             stages,
             channels,

@@ -211,6 +211,7 @@ fn shown_otherwise(class: Class) -> Option<&'static str> {
         Class::Crash => process(Fault::Crash),
         Class::Hang => process(Fault::Hang),
         Class::Panic => process(Fault::Panic),
+        Class::Nondeterministic => Some("a library made for a test of calls"),
         Class::Refused | Class::StrayWrite | Class::ChangedOperand | Class::Unwritten => {
             Some("kernels and workers made for tests of lanes")
         }

@@ -2,6 +2,8 @@
 //! witnesses held, and a rounding mode left by one kernel was blamed on another.
 
 use crate::common::*;
+use crate::installed_program::{installed, shell, text};
+use crate::libraries::{compiled, verified};
 use serde_json::{Value, json};
 
 /// Returns the findings about a kernel.
@@ -13,14 +15,14 @@ fn command(finding: &Value) -> &str {
     finding["witness"]["command"].as_str().expect("a command")
 }
 
-/// Checks for a finding of this class whose command reproduces it, with this number of cases.
+/// Checks for a finding of this class whose command reproduces it by calls with these words.
 #[track_caller]
-fn shown_again(run: &Run, kernel: &str, cases: usize) {
+fn shown_again(run: &Run, kernel: &str, calls: (&str, usize)) {
     let ledger = run.ledger();
     let [finding] = about(&ledger, kernel)[..] else { panic!("not one finding\n{}", run.printed()) };
     assert_eq!(finding["class"], "depends-on-history", "{}", run.printed());
     let command = command(finding);
-    assert_eq!(command.matches("--case").count(), cases, "{command}");
+    assert_eq!(command.matches(calls.0).count(), calls.1, "{command}");
     let again = again(command).exits(1).ledger();
     assert!(about(&again, kernel).iter().all(|found| found["class"] == "depends-on-history"), "{again}");
     assert_eq!(about(&again, kernel)[0]["witness"]["got"], finding["witness"]["got"]);
@@ -31,7 +33,7 @@ fn shown_again(run: &Run, kernel: &str, cases: usize) {
 fn a_stale_cache_is_shown_by_the_two_calls_it_takes() {
     for lane in ["host", "aarch64-qemu"] {
         let run = verify(&["--op=fpm", "--kernel=mutant-stale-shift", "--effort=quick", "--lane", lane]).exits(1);
-        shown_again(&run, "mutant-stale-shift", 2);
+        shown_again(&run, "mutant-stale-shift", ("--case", 2));
     }
 }
 
@@ -57,7 +59,61 @@ fn cases_run_in_the_order_given() {
 #[test]
 fn each_fifth_call_takes_five() {
     let run = verify(&["--op=fpm", "--kernel=mutant-fifth-call", "--effort=quick", "--lane=host"]).exits(1);
-    shown_again(&run, "mutant-fifth-call", 5);
+    shown_again(&run, "mutant-fifth-call", ("--repeat 5", 1));
+}
+
+/// Returns a library with a right `fpm` of one channel, whose last result is one too high in calls for which `is_wrong` holds.
+fn wrong_in(is_wrong: &str) -> String {
+    let body = r#"#define _POSIX_C_SOURCE 200809L
+#include "tiebreak.h"
+#include <unistd.h>
+TIEBREAK_LIBRARY
+static unsigned calls, next;
+static int is_wrong(void) { IS_WRONG }
+int tiebreak_fpm(const tiebreak_fpm_params *p, const int32_t *x, int32_t *out) {
+    int right = 31 - p->shift[0];
+    for (size_t i = 0; i < p->len; i++) out[i] = (int32_t)(((int64_t)x[i] * p->multiplier[0] + ((int64_t)1 << (right - 1))) >> right);
+    (void)next;
+    if (p->len > 0 && is_wrong()) out[p->len - 1] = (int32_t)((uint32_t)out[p->len - 1] + 1);
+    return TIEBREAK_OK;
+}
+"#;
+    body.replace("IS_WRONG", is_wrong)
+}
+
+/// Runs a library and returns its finding, and the finding of the printed command.
+fn finding_of(is_wrong: &str) -> [Value; 2] {
+    let (bin, work) = installed();
+    compiled(bin.path(), work.path(), "calls.c", &wrong_in(is_wrong));
+    let options = "--op fpm --scheme ties-up:wrap --domain shifts=[-31,0] --domain per_channel=false";
+    let (ledger, printed) = verified(bin.path(), work.path(), options, 1);
+    let found = about(&ledger, "mine-fpm").first().map(|found| (*found).clone()).unwrap_or_else(|| panic!("{printed}"));
+    let again = shell(bin.path(), work.path(), &format!("{} --out again", command(&found)));
+    assert_eq!(again.status.code(), Some(1), "{}\n{}", command(&found), text(&again.stdout));
+    let bytes = std::fs::read(work.path().join("again/ledger.json")).expect("a ledger");
+    let again: Value = serde_json::from_slice(&bytes).expect("JSON");
+    let again = about(&again, "mine-fpm")[0].clone();
+    [found, again]
+}
+
+/// The sequence of 64 calls was not found, because only sequences of 2^n + 1 calls were tried.
+#[test]
+fn each_64th_call_is_shown_by_64_calls() {
+    for found in finding_of("return ++calls % 64 == 0;") {
+        assert_eq!(found["class"], "depends-on-history", "{found}");
+        assert!(command(&found).ends_with(" --repeat 64"), "{}", command(&found));
+        assert!(found["witness"]["because"].to_string().contains("call 64 is the first that differs"), "{found}");
+    }
+}
+
+/// The calls that fail depend on the process: a fault by chance was said to depend on earlier calls.
+#[test]
+fn a_fault_by_chance_is_not_said_to_depend_on_earlier_calls() {
+    let is_wrong = "unsigned seed = (unsigned)getpid() * 2654435761u; if (!next) next = 24 + seed % 48;         if (++calls < next) return 0; next += 16 + ((calls + seed) * 2654435761u >> 16) % 48; return 1;";
+    for found in finding_of(is_wrong) {
+        assert_eq!(found["class"], "nondeterministic", "{found}");
+        assert!(command(&found).contains(" --repeat "), "{}", command(&found));
+    }
 }
 
 /// Another kernel was blamed, and the faulty kernel was not named.

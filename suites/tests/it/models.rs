@@ -35,6 +35,14 @@ pub(crate) fn small_layer() -> Operator {
     Operator { tensors, ..conv(INT8, 0, 0) }
 }
 
+/// Returns a depthwise layer of nine channels, so that one of them is after the last whole vector of eight.
+pub(crate) fn nine_channels() -> Operator {
+    let of = |shape: &[i32], scale: f32| Tensor { scales: vec![scale], ..tensor(shape, INT8, 0) };
+    let data = (0..2 * 2 * 9u32).map(|at| (at * 37 % 251) as u8).collect();
+    let tensors = [of(&[1, 4, 4, 9], 0.1), Tensor { data, ..of(&[1, 2, 2, 9], 0.003) }, of(&[1, 3, 3, 9], 0.05)];
+    Operator { tensors, ..depthwise() }
+}
+
 /// 3x3 filter over 6x5 pixels of 4 channels, VALID: 4*3*8 results.
 fn conv(kind: i8, input: i64, weights: i64) -> Operator {
     Operator {

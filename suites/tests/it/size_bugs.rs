@@ -1,4 +1,4 @@
-//! Bugs that show only at a size, a padding or a set of channels which no plan had: of 219 bugs that somebody planted in libraries without knowing the
+//! Bugs that show only at a size, a padding, a corner or a set of channels which no plan had: of 219 bugs that somebody planted in libraries without knowing the
 //! plans, these passed. A quick run detects each; an index of 16 bits in a long cast is detected at standard effort.
 
 use crate::everyday_bugs::{Bug, MATMUL, POOL, QCONV2D, REQUANTIZE};
@@ -11,6 +11,9 @@ const FROM: &str = "+ column - c->left)";
 /// Division of an average, and a channel of a cast.
 const AVERAGE: &str = "(sum > 0 ? sum + count / 2 : sum - count / 2) / count;";
 const CHANNEL: &str = "size_t channel = i / p->inner % p->channels;\n        float";
+
+/// Saturation of the one product that does not fit.
+const SATURATION: &str = "if (a == INT32_MIN && b == INT32_MIN) return INT32_MAX;";
 
 const QMATMUL: Bug = Bug { file: "fully-connected.c", promise: ["qmatmul", "gemmlowp-double:wrap"], ..REQUANTIZE };
 const CONCAT: Bug = Bug { file: "concat.c", promise: ["concat", "tflite"], ..REQUANTIZE };
@@ -73,6 +76,21 @@ const BUGS: &[Bug] = &[
         name: "a load of the right operand that is aligned as the left one",
         changes: &[("(rhs[i] -", "(rhs[i > 32 && ((size_t)lhs & 15) != ((size_t)rhs & 15) ? i - 1 : i] -")],
         ..ADD
+    },
+    Bug {
+        name: "a product of two smallest integers that wraps, in a fully connected layer",
+        changes: &[(SATURATION, "")],
+        ..QMATMUL
+    },
+    Bug {
+        name: "a product of two smallest integers that wraps, in a convolution",
+        changes: &[(SATURATION, "")],
+        ..QCONV2D
+    },
+    Bug {
+        name: "a clamp to the type and not to the narrow range",
+        changes: &[("p->zero_point[channel], p->min, p->max)", "p->zero_point[channel], -128, 127)")],
+        ..QUANTIZE
     },
 ];
 

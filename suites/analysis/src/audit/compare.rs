@@ -64,6 +64,7 @@ fn method(
 
 fn none() -> ChannelCounts {
     ChannelCounts {
+        ways: None,
         channel: None,
         left: None,
         right: None,

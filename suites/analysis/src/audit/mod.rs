@@ -282,6 +282,7 @@ fn channels(
             channel: Some(channel),
             left: left.map(Into::into),
             right: right.map(Into::into),
+            ways: Some([0, 1].map(|side| ways[side].label())),
             ..counted(&a, &b)?
         };
         let derivation = if same {
@@ -307,8 +308,7 @@ fn channels(
 /// Lists the ways of a side, each once, in the order of channels.
 fn labels(side: usize, channels: usize, ways: &impl Fn(usize) -> [Way; 2]) -> String {
     let ways = (0..channels).map(|channel| ways(channel)[side]);
-    let labels: IndexSet<String> =
-        ways.map(|way| format!("{} {}", way.derivation.name, way.rescaling.label())).collect();
+    let labels: IndexSet<String> = ways.map(|way| way.label()).collect();
     labels.into_iter().collect::<Vec<_>>().join(", ")
 }
 

@@ -263,6 +263,9 @@ pub struct ChannelCounts {
     pub witness: Option<Witness>,
     /// Method of the count: `closed-form`, `bisection` of monotone results, or `each` input.
     pub method: &'static str,
+    /// Ways of the channel on both sides, if the channels of the layer have ways of their own.
+    #[serde(skip)]
+    pub ways: Option<[String; 2]>,
 }
 
 /// Input on which two results differ.

@@ -162,6 +162,13 @@ pub struct Way {
     pub rescaling: Rescaling,
 }
 
+impl Way {
+    /// Returns the derivation and the scheme, as in `f64 gemmlowp-double:wrap`.
+    pub(super) fn label(&self) -> String {
+        format!("{} {}", self.derivation.name, self.rescaling.label())
+    }
+}
+
 /// Error of a channel that has no requantization.
 #[derive(Debug, Error)]
 pub enum NoMultiplier {

@@ -121,6 +121,7 @@ pub(super) const fn of<O: Operation>() -> Capabilities<Erased> {
             },
             shrink_priority: |seen| (O::CAPABILITIES.witnesses.shrink_priority)(&seen.typed::<O>()),
             rank: |witness| (O::CAPABILITIES.witnesses.rank)(&witness.typed::<O>()),
+            channels: |params, results| (O::CAPABILITIES.witnesses.channels)(params.typed::<O>(), results),
         },
     }
 }

@@ -1,6 +1,7 @@
 //! Cause of a difference: the first change to the scheme whose prediction reproduces all evidence.
 
 use crate::erased::{Change, Params};
+use crate::operation::change::smallest_first;
 use crate::operation::expected::Expected;
 use crate::operation::observed::Observed;
 use std::borrow::Cow;
@@ -8,6 +9,9 @@ use tiebreak_common::class::Class;
 
 /// Number of differing, and of agreeing, cases in the search for the nearest cause.
 const FEW: usize = 8;
+
+/// Largest number of results of a case in the search for the nearest cause: each of some hundred causes predicts each result.
+const HINTED: usize = 1 << 17;
 
 /// Class of a difference, with a description of the cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,17 +46,37 @@ impl Share {
         10 * self.right >= 9 * (self.all + self.false_differences)
     }
 
+    /// Adds the fit to other evidence.
+    fn add(&mut self, other: &Self) {
+        self.right += other.right;
+        self.all += other.all;
+        self.false_differences += other.false_differences;
+    }
+
     /// Returns the share of matches among actual and predicted differences, in millionths.
     fn agreement(self) -> usize {
         self.right * 1_000_000 / (self.all + self.false_differences).max(1)
     }
 }
 
-/// Measures the fit of a cause to some cases; `None` if the description depends on the outputs.
-fn share(cause: &Change, evidence: &[&Observed<Params>]) -> Option<Share> {
+/// Measures the fit of a cause to some cases with `all` differing words; `None` if the cause is not near, or if the description depends on the outputs.
+/// The smallest cases come first, and the measurement ends at the first case after which the cause cannot be near.
+fn share(cause: &Change, evidence: &[&Observed<Params>], all: usize) -> Option<Share> {
     cause.because()?;
-    let predicted = evidence.iter().map(|seen| cause.predict(&seen.case).map(Cow::Owned));
-    Some(of_predictions(evidence, predicted))
+    let mut share = Share::default();
+    for at in smallest_first(evidence) {
+        let seen = evidence[at];
+        share.add(&of_predictions(&[seen], std::iter::once(cause.predict(&seen.case).map(Cow::Owned))));
+        if share.false_differences > all {
+            return None;
+        }
+    }
+    share.is_near().then_some(share)
+}
+
+/// Counts the differing words that follow no known fault.
+fn count_differing(evidence: &[&Observed<Params>]) -> usize {
+    evidence.iter().map(|seen| differing(seen).len()).sum()
 }
 
 /// Measures the fit of predictions to their cases.
@@ -89,12 +113,15 @@ pub(crate) fn differing(seen: &Observed<Params>) -> Vec<usize> {
 /// Returns the nearest cause if no cause reproduces all evidence: a hint, without a class. A few cases find the cause, and all evidence gives the
 /// share.
 fn nearest(causes: &[Change], evidence: &[&Observed<Params>]) -> Option<(Share, String)> {
-    let differing = evidence.iter().filter(|seen| seen.differ > 0).take(FEW);
+    let differing = evidence.iter().filter(|seen| seen.differ > 0 && seen.outs.len() <= HINTED).take(FEW);
     let few: Vec<_> = differing.chain(evidence.iter().filter(|seen| seen.differ == 0).take(FEW)).copied().collect();
-    let shares = causes.iter().filter_map(|cause| Some((share(cause, &few)?, cause))).rev();
-    let near = shares.filter(|(share, _)| share.is_near());
+    let all = count_differing(&few);
+    if all == 0 {
+        return None;
+    }
+    let near = causes.iter().filter_map(|cause| Some((share(cause, &few, all)?, cause))).rev();
     let (_, cause) = near.max_by_key(|(share, _)| share.agreement())?;
-    let share = share(cause, evidence).filter(|share| share.is_near())?;
+    let share = share(cause, evidence, count_differing(evidence))?;
     let Share { right, all, false_differences: beside } = share;
     let others = match beside {
         0 => String::new(),

@@ -1,5 +1,6 @@
 //! Differences that depend on history or address. Each witness runs again in a fresh worker, like the printed command. If the result is right there,
-//! the class is `depends-on-history`, and the fewest earlier calls that reproduce the difference are searched.
+//! the class is `depends-on-history`, and the fewest earlier calls that reproduce the difference are searched: first calls with the same input, then
+//! the calls of the plan. If equal calls differ in one fresh worker and not in the next, the class is `nondeterministic`.
 //!
 //! Every witness runs again before it is printed, because the printed command starts in a fresh process, in which a fault of history would not occur.
 //! `Lane::fresh` starts a worker without earlier calls; for lane `host`, the worker is the hidden command `worker` of the program. The number of
@@ -14,7 +15,7 @@ use crate::explain::witness::any_difference;
 use crate::judge::side::Group;
 use crate::lane::Lane;
 use crate::operation::case::{Case, Spec};
-use crate::operation::expected::differs;
+use crate::operation::expected::{Expected, differs};
 use crate::operation::observed::{Observed, Witness};
 use crate::operation::request::Request;
 use crate::run::answers::{lacks, outs};
@@ -34,6 +35,10 @@ const REPLAYS: u32 = 150;
 const EACH: Duration = Duration::from_secs(60);
 
 const ALL: Duration = Duration::from_secs(240);
+
+/// Equal calls that a fresh worker runs, and limit on their elements.
+const EQUAL_CALLS: usize = 1024;
+const EQUAL_ELEMENTS: usize = 1 << 22;
 
 /// Number of differing cases for which a sequence is searched.
 const TARGETS: usize = 3;
@@ -62,11 +67,24 @@ struct Sequence {
     witness: Witness<Params>,
 }
 
+/// Outcome of equal calls in a fresh worker.
+struct EqualCalls {
+    /// Number of calls.
+    calls: usize,
+    /// Numbers of the calls that differ, from 1.
+    differ: Vec<usize>,
+    /// Witness of the first call that differs.
+    witness: Option<Witness<Params>>,
+}
+
 impl History<'_> {
     /// Runs the witness of a difference again in a fresh worker. A witness without a difference there is replaced by another case or a sequence.
     pub(crate) fn settle(&self, group: &Group, seen: &mut Explained) {
-        match self.replay(&[&seen.witness.case]) {
+        let alone = || self.replay(&[&seen.witness.case]);
+        // A difference by chance can show once.
+        match alone() {
             Some(None) => {}
+            Some(Some(_)) if matches!(alone(), Some(None)) => {}
             _ => return,
         }
         let begun = Instant::now();
@@ -80,6 +98,9 @@ impl History<'_> {
         let mut smallest: Vec<&Observed<Params>> = group.differing.iter().collect();
         let capabilities = self.subject.kernel.op().capabilities();
         smallest.sort_by_cached_key(|seen| (capabilities.witnesses.shrink_priority)(seen));
+        if smallest.first().is_some_and(|smallest| self.by_equal_calls(&smallest.case, seen)) {
+            return;
+        }
         for seen_alone in smallest.iter().take(TARGETS) {
             if let Some(Some(witness)) = self.replay(&[&seen_alone.case]) {
                 seen.command = self.printed(&[&witness.case]);
@@ -107,6 +128,62 @@ impl History<'_> {
         if let Some(found) = found {
             seen.witness = found.witness;
         }
+    }
+
+    /// Explains a difference by calls with the same input, of which some differ: always the same calls, or others in another worker. Returns false if
+    /// no call differs, or the first one does.
+    fn by_equal_calls(&self, case: &Case<Params>, seen: &mut Explained) -> bool {
+        let (Some(one), Some(other)) = (self.equal_calls(case), self.equal_calls(case)) else { return false };
+        let EqualCalls { calls, differ, witness: Some(witness) } = one else { return false };
+        let times = words::count(calls as u64);
+        let (class, because, last) = match differ[..] {
+            [1, ..] if differ == other.differ => return false,
+            [first, ..] if differ == other.differ => {
+                let because = format!(
+                    "alone, in a fresh worker, this case is right; of {times} equal calls, call {first} is the first that differs, in each fresh worker"
+                );
+                (Class::DependsOnHistory, because, first)
+            }
+            _ => {
+                let [one, other] = [&differ, &other.differ].map(|differ| words::count(differ.len() as u64));
+                let because = format!(
+                    "two fresh workers ran this case {times} times each, and other calls differ in each ({one} and {other} calls), so neither the input nor the number of earlier calls decides"
+                );
+                (Class::Nondeterministic, because, calls)
+            }
+        };
+        seen.explanation = Explanation { class, because, cause: None };
+        seen.command = self.printed(&vec![&witness.case; last]).or_else(|| Some(self.whole()));
+        seen.witness = witness;
+        true
+    }
+
+    /// Runs a case many times in a fresh worker.
+    fn equal_calls(&self, case: &Case<Params>) -> Option<EqualCalls> {
+        let elements = case.tensors.iter().map(Vec::len).sum::<usize>().max(1);
+        let calls = (EQUAL_ELEMENTS / elements).clamp(1, EQUAL_CALLS);
+        let (expected, mut lease) = (self.expected(case)?, self.lane.fresh()?);
+        let mut all = EqualCalls { calls, differ: Vec::new(), witness: None };
+        for call in 1..=calls {
+            let given = outs(&mut lease, self.subject.kernel.name, case, expected.len()).ok()?;
+            if differs(&expected, &given) {
+                all.differ.push(call);
+                all.witness = all.witness.or_else(|| self.witness(case, given, expected.clone()));
+            }
+        }
+        Some(all)
+    }
+
+    /// Returns the results that the contract promises for a case, if the lane can run the case.
+    fn expected(&self, case: &Case<Params>) -> Option<Expected> {
+        let domain = &self.subject.kernel.contract.domain;
+        let runs = domain.covers(&case.params) && !lacks(self.lane, &case.params);
+        self.subject.contract.expected(case).ok().filter(|_| runs)
+    }
+
+    fn witness(&self, case: &Case<Params>, outs: Vec<i32>, expected: Expected) -> Option<Witness<Params>> {
+        let observed = Observed { case: case.clone(), outs, expected, differ: 1, faulty: Vec::new(), due: Vec::new() };
+        any_difference(&self.subject.kernel.contract.domain, &observed)
     }
 
     /// Returns the shortest sequence found that ends with a target.
@@ -203,7 +280,7 @@ impl History<'_> {
 
     /// Runs cases in a fresh worker, and returns the witness of the last case. The outer `None` means that the cases could not run.
     fn replay(&self, cases: &[&Case<Params>]) -> Option<Option<Witness<Params>>> {
-        let Subject { kernel, contract, .. } = self.subject;
+        let kernel = &self.subject.kernel;
         let domain = &kernel.contract.domain;
         let mut lease = self.lane.fresh()?;
         let mut given = Vec::new();
@@ -214,13 +291,12 @@ impl History<'_> {
             }
             given = outs(&mut lease, kernel.name, case, results).ok()?;
         }
-        let case = (*cases.last()?).clone();
-        let expected = contract.expected(&case).ok()?;
+        let case = *cases.last()?;
+        let expected = self.expected(case)?;
         if !differs(&expected, &given) {
             return Some(None);
         }
-        let observed = Observed { case, outs: given, expected, differ: 1, faulty: Vec::new(), due: Vec::new() };
-        any_difference(domain, &observed).map(Some)
+        self.witness(case, given, expected).map(Some)
     }
 
     /// Returns the command that runs cases in order; `None` if the cases are too many or too large.
@@ -230,9 +306,15 @@ impl History<'_> {
             let short = text::arguments(domain, case);
             Some(words::case(&short.or_else(|| text::complete(domain, case, &self.made(case)))?))
         };
-        let written: Vec<String> = cases.iter().take(PRINTED + 1).map(written).collect::<Option<_>>()?;
+        let are_equal = cases.windows(2).all(|pair| pair[0] == pair[1]);
+        let times = if are_equal { cases.len() } else { 1 };
+        let several = if are_equal { &cases[..1] } else { cases };
+        let written: Vec<String> = several.iter().take(PRINTED + 1).map(written).collect::<Option<_>>()?;
         let fits = written.len() <= PRINTED && written.iter().map(String::len).sum::<usize>() <= BYTES;
-        let given: String = written.iter().map(|case| format!(" --case {}", quoted(case))).collect();
+        let mut given: String = written.iter().map(|case| format!(" --case {}", quoted(case))).collect();
+        if times > 1 {
+            given += &format!(" --repeat {times}");
+        }
         fits.then(|| kernel_again(self.request, self.subject.kernel, self.lane) + &given)
     }
 
@@ -249,7 +331,7 @@ impl History<'_> {
 
     /// Returns the command that runs a case `times` times if a fresh worker reproduces the difference; otherwise the command of the whole plan.
     pub(crate) fn repeated(&self, case: &Case<Params>, times: usize) -> String {
-        let cases = vec![case; times.min(PRINTED + 1)];
+        let cases = vec![case; times];
         let shown = self.printed(&cases).filter(|_| matches!(self.replay(&cases), Some(Some(_))));
         shown.unwrap_or_else(|| self.whole())
     }

@@ -62,7 +62,7 @@ pub(crate) fn lines(
             return None;
         }
         // A difference that depends on earlier calls is reproduced only by them.
-        let after_others = of_group.explanation.class == Class::DependsOnHistory;
+        let after_others = of_group.explanation.class.is_of_calls();
         let command = of_group.command.clone().filter(|_| after_others);
         let spelled =
             |witness: &Witness<Params>, class| (capabilities.spelling.result)(&witness.case, witness.index, class);

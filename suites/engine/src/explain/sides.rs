@@ -93,7 +93,7 @@ fn by_contract(
     (seen, group): (&Explained, &Group),
     broken: &Explanation,
 ) -> Option<Explanation> {
-    if broken.class == Class::DependsOnHistory {
+    if broken.class.is_of_calls() {
         return Some(broken.clone());
     }
     let (contract, domain) = (&subject.contract, &subject.kernel.contract.domain);

@@ -184,7 +184,7 @@ pub(crate) fn judged_into(
     for (class, reason) in (contract.op().capabilities().deviations.declared)(contract) {
         record.faults.insert(class, Sighting::none(reason));
     }
-    let mut spanned = None;
+    let mut spanned = [None; 2];
     for (expected_case, answer) in cases.iter().zip(&answers.each) {
         let Some(outs) = answer else { continue };
         let element = kernel.contract.domain.result_element(&expected_case.case.params);
@@ -209,10 +209,14 @@ pub(crate) fn judged_into(
                 .collect(),
         );
         if let Some(spans) = &mut record.spans {
-            // Consecutive cases often have the same parameters.
-            if spanned.replace(&expected_case.case.params) != Some(&expected_case.case.params) {
+            // Consecutive cases often have the same parameters, and sequences return to those of the call before the last.
+            let params = Some(&expected_case.case.params);
+            if !spanned.contains(&params) {
                 record.pairs.extend((contract.op().capabilities().counted.pairs)(&expected_case.case.params));
                 spans.add(&expected_case.case.params.job(kernel.name));
+            }
+            if spanned[0] != params {
+                spanned = [params, spanned[0]];
             }
             spans.note("results", (outs.len() / element.words()) as f64);
             spans.note("misalign", expected_case.case.misalign as f64);

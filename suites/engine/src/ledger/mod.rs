@@ -37,7 +37,9 @@ pub(crate) fn add(
     record::add(request, subject, lane, (record, !planned.specs.is_empty()), &explained.sides, section);
     let repeats = explained.repeats.as_ref();
     if let Some(repeats) = repeats {
-        let is_known = |f: &Finding| f.lane == lane.name && f.class == Class::DependsOnHistory.name();
+        let is_known = |f: &Finding| {
+            f.lane == lane.name && Class::ALL.iter().any(|class| class.is_of_calls() && f.class == class.name())
+        };
         let known = section.findings.iter().any(is_known);
         let finding = repeats::finding(subject, lane, repeats, explained.repeated.clone());
         section.findings.extend(finding.filter(|_| !known));

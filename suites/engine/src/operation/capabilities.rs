@@ -193,6 +193,8 @@ pub struct Witnesses<O: Types> {
     pub shrink_priority: fn(&Observed<O::Params>) -> Vec<u64>,
     /// Order of the witnesses of several groups.
     pub rank: fn(&Witness<O::Params>) -> Vec<u64>,
+    /// Channel of each result, of this number of results; empty if there is one channel.
+    pub channels: fn(&O::Params, usize) -> Vec<usize>,
 }
 
 impl<O: Operation> Capabilities<O> {
@@ -308,5 +310,6 @@ impl<O: Operation> Witnesses<O> {
         simpler: |witness, domain| O::shrink_candidates(&witness.case, domain),
         shrink_priority: |seen| vec![observed::elements(&seen.case, &seen.outs) as u64],
         rank: |witness| vec![witness.case.tensors.iter().map(Vec::len).sum::<usize>() as u64],
+        channels: |_, _| Vec::new(),
     };
 }

@@ -199,10 +199,15 @@ impl<O: Types> Change<O> {
     pub(crate) fn reproduces(&self, evidence: &[&Observed<O::Params>]) -> Option<(String, Vec<Expected>)> {
         let found = match &self.kind {
             Kind::Predicts(because, _) => {
-                let one = |seen: &&Observed<O::Params>| {
+                let one = |seen: &Observed<O::Params>| {
                     self.predict(&seen.case).filter(|predicted| reproduces::<O>(predicted, seen))
                 };
-                let predicted: Vec<_> = evidence.iter().map(one).collect::<Option<_>>()?;
+                // Small cases refute most changes, so a case of a million results is rarely predicted.
+                let mut predicted = vec![None; evidence.len()];
+                for at in smallest_first(evidence) {
+                    predicted[at] = Some(one(evidence[at])?);
+                }
+                let predicted: Vec<_> = predicted.into_iter().flatten().collect();
                 // Without evidence, a change explains nothing.
                 (!predicted.is_empty()).then(|| (because.clone(), predicted))?
             }
@@ -210,6 +215,13 @@ impl<O: Types> Change<O> {
         };
         self.may_be.as_ref().is_none_or(|may_be| may_be(evidence)).then_some(found)
     }
+}
+
+/// Returns the indices of the evidence, the case with the fewest results first.
+pub(crate) fn smallest_first<P>(evidence: &[&Observed<P>]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..evidence.len()).collect();
+    order.sort_by_key(|at| evidence[*at].outs.len());
+    order
 }
 
 /// Step on the path from the reference to the scheme of a contract: changes to the previous step, and results.

@@ -1,5 +1,6 @@
 //! Cases of a corner catalogue, on the kernels that take them.
 
+use crate::activity::doing;
 use crate::case::{catalogue, text};
 use crate::erased::{Kernel, Op, Params};
 use crate::explain::sides as explain_record;
@@ -66,6 +67,7 @@ pub(crate) fn catalogued(
     if !lanes.iter().any(offers) {
         return Ok(lanes.iter().map(|_| None).collect());
     }
+    let _doing = doing(|| format!("{} {}: the catalogue's cases", kernel.op().name(), kernel.name));
     let subject = Subject::new(request, kernel)?;
     let domain = &kernel.contract.domain;
     let cases = entries.iter().map(|entry| text::parse(&entry.case, domain).ok());

@@ -97,7 +97,11 @@ impl Operation for Dequantize {
         },
         options: Options { takes: &[Parameter::Types], caller_coverage: quantized::caller_coverage, ..Options::NONE },
         counted: Counted { kinds: Self::kinds, ..Counted::NONE },
-        witnesses: Witnesses { isolate_result: |case, _, index| isolate_result(case, 1, index), ..Witnesses::NONE },
+        witnesses: Witnesses {
+            isolate_result: |case, _, index| isolate_result(case, 1, index),
+            channels: |p, _| places::channels(p),
+            ..Witnesses::NONE
+        },
         ..Capabilities::NONE
     };
     types_of!(tiebreak_impls::dequantize::Dequantize, Scheme);

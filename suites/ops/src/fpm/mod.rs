@@ -60,6 +60,11 @@ fn each<T>(case: &Case<Batch>, value: impl Fn(usize, i64, &Parameters) -> T) -> 
     inputs.map(|(index, (x, p))| value(index, (*x).into(), p)).collect()
 }
 
+/// Returns the channel of each result, if channels take turns; nothing for one channel.
+pub(crate) fn in_turn(channels: usize, results: usize) -> Vec<usize> {
+    if channels > 1 { (0..results).map(|at| at % channels).collect() } else { Vec::new() }
+}
+
 impl Operation for FixedPointMultiply {
     const TENSORS: &'static [&'static str] = &["x"];
     const CATALOGUE: &'static str = include_str!("../../catalogue/fpm.txt");
@@ -97,6 +102,7 @@ impl Operation for FixedPointMultiply {
             simpler: simpler::simpler,
             shrink_priority: Self::shrink_priority,
             rank: Self::rank,
+            channels: |batch, results| in_turn(batch.params.channels.len(), results),
         },
         ..Capabilities::NONE
     };

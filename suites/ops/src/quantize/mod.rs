@@ -109,6 +109,7 @@ impl Operation for Quantize {
         counted: Counted { kinds: Self::kinds, ..Counted::NONE },
         witnesses: Witnesses {
             isolate_result: |case, _, index| isolate_result(case, case.params.quantized.expressed.words(), index),
+            channels: |p, _| places::channels(p),
             ..Witnesses::NONE
         },
         ..Capabilities::NONE

@@ -39,6 +39,12 @@ pub fn scales(p: &Params) -> Vec<usize> {
     along_axes(p, |at, place| at * place.blocks + place.index / place.size)
 }
 
+/// Returns the channel of each element; nothing if the tensor has one scale, or blocks.
+pub fn channels(p: &Params) -> Vec<usize> {
+    let several = p.quantized.scales.len() > 1 && matches!(p.quantized.granularity, Granularity::Channel { .. });
+    if several { scales(p) } else { Vec::new() }
+}
+
 /// Confusion of scale indices.
 pub struct ScaleConfusion {
     /// Class of the differences.

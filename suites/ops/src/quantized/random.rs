@@ -84,8 +84,8 @@ fn as_channels(layer: Quantized, rows: usize) -> (Quantized, Vec<usize>) {
     (Quantized { granularity, scales, zero_points, ..layer }, vec![rows, COLUMNS])
 }
 
-/// Returns a tensor longer than 16 bits count, and a tensor longer than 20 bits count, which one kernel in [`LONGEST_TURNS`] runs; none in a short run
-/// and for compiled kernels.
+/// Returns a tensor longer than 16 bits count, and a tensor longer than 20 bits count by turns; in a short run, only the first by turns. Compiled
+/// kernels run neither.
 pub(super) fn long(plan: &Plan<'_, impl Elements>) -> Vec<Spec<Params>> {
     let [len, _, longest] = sizes::LENGTHS;
     let of = |len| {
@@ -94,18 +94,24 @@ pub(super) fn long(plan: &Plan<'_, impl Elements>) -> Vec<Spec<Params>> {
             false => as_columns(layer, len.div_ceil(COLUMNS)),
         })
     };
-    let turn = Turn::one_in(LONGEST_TURNS, (plan.seed % 1024) as usize);
-    let longest = of(longest).map(|spec| Spec { turn, ..spec });
-    of(len).into_iter().chain(longest).collect()
+    let in_turns =
+        |len, turns| of(len).map(|spec| Spec { turn: Turn::one_in(turns, (plan.seed % 1024) as usize), ..spec });
+    match plan.budget.every_tail {
+        true => [of(len), in_turns(longest, LONGEST_TURNS)].into_iter().flatten().collect(),
+        false => in_turns(len, LONG_TURNS).into_iter().collect(),
+    }
 }
 
-/// Number of kernels of which one runs the longest tensor.
-const LONGEST_TURNS: usize = 6;
+/// Number of kernels of which one runs the longest tensor, and of which one runs the first long tensor in a short run.
+const LONGEST_TURNS: usize = 2;
+const LONG_TURNS: usize = 3;
 
-/// Returns a tensor longer than 16 bits count, of channels that do not divide 2^16; `None` as for [`long`], and for kernels of one scale.
+/// Returns a tensor longer than 16 bits count, of channels that do not divide 2^16; `None` in a short run, and for kernels of one scale.
 pub(super) fn long_channels(plan: &Plan<'_, impl Elements>) -> Option<Spec<Params>> {
     let takes = plan.domain.finest.takes_layers() && plan.domain.finest != Finest::Layer;
-    takes.then(|| long_of(plan, sizes::LENGTHS[0], |layer, len| as_channels(layer, len.div_ceil(COLUMNS)))).flatten()
+    (takes && plan.budget.every_tail)
+        .then(|| long_of(plan, sizes::LENGTHS[0], |layer, len| as_channels(layer, len.div_ceil(COLUMNS))))
+        .flatten()
 }
 
 /// Returns a long tensor of a type made from a type with one scale.
@@ -114,8 +120,8 @@ fn long_of(
     len: usize,
     shaped: impl Fn(Quantized, usize) -> (Quantized, Vec<usize>),
 ) -> Option<Spec<Params>> {
-    let Plan { domain, budget, seed, elements } = *plan;
-    if domain.compiled || !budget.every_tail {
+    let Plan { domain, seed, elements, .. } = *plan;
+    if domain.compiled {
         return None;
     }
     let mut rng = stream(seed, "quantized/long");

@@ -90,7 +90,11 @@ impl Operation for Requantize {
         },
         self_checks: SelfChecks { trial: Some(plan::trial), published: Self::published, ..SelfChecks::NONE },
         counted: Counted { kinds: Self::kinds, ..Counted::NONE },
-        witnesses: Witnesses { isolate_result: Self::isolate_result, ..Witnesses::NONE },
+        witnesses: Witnesses {
+            isolate_result: Self::isolate_result,
+            channels: |p, results| crate::fpm::in_turn(p.channels.len(), results),
+            ..Witnesses::NONE
+        },
         ..Capabilities::NONE
     };
     types_of!(tiebreak_impls::requantize::Requantize, Promised);

@@ -188,7 +188,7 @@ fn closer(
     right: Multiplier,
 ) -> Vec<String> {
     let scheme = |way: &str| way.split(' ').nth(1).unwrap_or_default().to_owned();
-    let (a, b) = (scheme(&found.left), scheme(&found.right));
+    let [a, b] = ways(found, counts).map(scheme);
     let channel = &layer.channels[counts.channel.unwrap_or(0)];
     let other = match left == right {
         true => String::new(),
@@ -216,6 +216,11 @@ fn closer(
         ));
     }
     out
+}
+
+/// Returns the ways of a channel: its own, or those of its layer.
+fn ways<'a>(layer: &'a LayerCounts, channel: &'a ChannelCounts) -> [&'a str; 2] {
+    channel.ways.as_ref().map_or([&layer.left, &layer.right], |[left, right]| [left, right])
 }
 
 /// Writes a line for each comparison, layer and channel.
@@ -246,7 +251,7 @@ fn record(comparison: &Comparison, layer: &LayerCounts, channel: &ChannelCounts)
     });
     let mut row = vec![comparison.left.clone(), comparison.right.clone(), layer.index.to_string()];
     row.extend([layer.op.clone(), layer.name.clone(), optional(channel.channel.map(|c| c as i64))]);
-    row.extend([layer.left.clone(), layer.right.clone()]);
+    row.extend(ways(layer, channel).map(str::to_owned));
     row.extend(multiplier(channel.left).into_iter().chain(multiplier(channel.right)));
     row.extend([channel.inputs, channel.inside, channel.differ, channel.differ_inside].map(|n| n.to_string()));
     row.extend([channel.rate.to_string(), deltas.join(" "), input]);

@@ -90,7 +90,8 @@ pub(super) fn render(audit: &Audit) -> String {
 
 /// Describes the audited part of the model.
 fn extent(audit: &Audit) -> String {
-    let channels: usize = audit.layers.iter().map(|layer| layer.channels.len()).sum();
+    // A layer of two tensors, such as ADD, counts as one channel.
+    let channels: usize = audit.layers.iter().map(|layer| layer.channels.len().max(1)).sum();
     let (layers, channels) = (text::plural(audit.layers.len(), "layer"), text::plural(channels, "channel"));
     let moving = match audit.without_arithmetic.len() {
         0 => String::new(),

@@ -18,6 +18,9 @@ use tiebreak_reports::text;
 /// Number of differing, and of equal, cases below which a fact is chance.
 const FEWEST: usize = 4;
 
+/// Largest probability that sizes which have nothing to do with the difference separate the cases by their remainders.
+const MOST_CHANCE: f64 = 1e-6;
+
 /// Parameters of a case, by name.
 type Named = BTreeMap<String, Value>;
 
@@ -104,7 +107,7 @@ fn facts(differ: &[Named], equal: &[Named]) -> Vec<Fact> {
     }
     out.extend(names.iter().flat_map(|name| of_text(name, &spelled(name), &differ[0], equal)));
     for (name, all) in &sizes {
-        out.extend(remainders(name, &spelled(name), &all[..differ.len()]));
+        out.extend(remainders(name, &spelled(name), all.split_at(differ.len())));
         let least = all[..differ.len()].iter().copied().min().unwrap_or(0);
         let greatest = all[..differ.len()].iter().copied().max().unwrap_or(0);
         out.push(of_integer(name, format!("{} >= {least}", spelled(name)), move |v| v >= least));
@@ -143,18 +146,25 @@ fn of_text(name: &str, spelled: &str, first: &Named, equal: &[Named]) -> Vec<Fac
     }
 }
 
-/// Lists facts about remainders by the length of a vector.
-fn remainders(name: &str, spelled: &str, differ: &[i64]) -> Vec<Fact> {
+/// Lists facts about remainders by the length of a vector, for the values of differing and of equal cases.
+fn remainders(name: &str, spelled: &str, (differ, equal): (&[i64], &[i64])) -> Vec<Fact> {
     let mut out = Vec::new();
+    let [several, others] = [differ, equal].map(|values| values.iter().collect::<BTreeSet<_>>().len() as i32);
+    // Cases of equal size are one observation.
+    let is_chance =
+        |rests: f64, modulus: f64| (rests / modulus).powi(several) * (1.0 - rests / modulus).powi(others) > MOST_CHANCE;
     for modulus in MODULI.map(|modulus| modulus as i64) {
         // Small values fall into few remainders by chance.
         if differ.iter().copied().max().unwrap_or(0) < 2 * modulus {
             continue;
         }
-        out.push(of_integer(name, format!("{spelled} mod {modulus} != 0"), move |v| v.rem_euclid(modulus) != 0));
+        if !is_chance((modulus - 1) as f64, modulus as f64) {
+            out.push(of_integer(name, format!("{spelled} mod {modulus} != 0"), move |v| v.rem_euclid(modulus) != 0));
+        }
         let rests: BTreeSet<i64> = differ.iter().map(|v| v.rem_euclid(modulus)).collect();
         let (Some(lo), Some(hi)) = (rests.first().copied(), rests.last().copied()) else { continue };
-        if rests.len() as i64 == hi - lo + 1 && hi - lo + 1 < modulus {
+        let is_range = rests.len() as i64 == hi - lo + 1 && hi - lo + 1 < modulus;
+        if is_range && !is_chance(rests.len() as f64, modulus as f64) {
             let range = if lo == hi { lo.to_string() } else { format!("{lo}..{hi}") };
             let holds = move |v: i64| (lo..=hi).contains(&v.rem_euclid(modulus));
             out.push(of_integer(name, format!("{spelled} mod {modulus} = {range}"), holds));
@@ -203,5 +213,10 @@ mod tests {
         assert_eq!(words(|i| json!({"batches": 1 + i % 3}), |i| i % 3 > 0 || i == 9), None);
         assert_eq!(words(|i| json!({"batches": 1 + i / 38}), |i| i >= 38), None);
         assert_eq!(words(|i| json!({"min": i % 5}), |i| i % 5 == 2), None);
+        // Five sizes that are divisible by four differ, and a few others do not: the sizes of a plan are often around vectors.
+        assert_eq!(
+            words(|i| json!({"k": [256, 280, 512, 1024, 2048, 263, 518, 71][i as usize % 8]}), |i| i % 8 < 5),
+            None
+        );
     }
 }

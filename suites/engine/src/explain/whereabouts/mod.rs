@@ -32,13 +32,16 @@ struct Condition {
 /// Describes the location of the differences: `only where batches >= 2 (...)`, `only elements i mod 16 = 3`; `None` if no simple condition fits.
 pub(crate) fn described(domain: &Domain, evidence: &[&Observed<Params>], witness: &Witness<Params>) -> Option<String> {
     let parameter = facts::described(evidence, witness);
-    let [mut places, mut columns] = results(domain, evidence);
+    let [mut places, mut columns, mut channels] = results(domain, evidence);
     // The printed result is a differing result, too.
     places.push((witness.index as u64, true));
     columns.extend(last(domain, &witness.case.params).map(|last| ((witness.index % last) as u64, true)));
+    channels.extend(channel(domain, &witness.case.params, witness.index).map(|channel| (channel as u64, true)));
     let elements = best("elements i", &places);
     let columns = best("positions along the last axis", &columns);
-    let element = [columns, elements].into_iter().flatten().max_by_key(rank).map(|condition| condition.words);
+    let channels = best("channels", &channels);
+    let all = [columns, elements, channels].into_iter().flatten();
+    let element = all.max_by_key(rank).map(|condition| condition.words);
     let words: Vec<String> = [parameter, element].into_iter().flatten().collect();
     (!words.is_empty()).then(|| words.join(", "))
 }
@@ -54,9 +57,14 @@ fn last(domain: &Domain, params: &Params) -> Option<usize> {
     dimensions.last().copied().filter(|last| dimensions.len() > 1 && *last > 0)
 }
 
-/// Returns the results of differing cases: by place, and by place along the last axis.
-fn results(domain: &Domain, evidence: &[&Observed<Params>]) -> [Places; 2] {
-    let (mut places, mut columns) = (Vec::new(), Vec::new());
+/// Returns the channel of a result, if the results have several channels.
+fn channel(domain: &Domain, params: &Params, index: usize) -> Option<usize> {
+    (domain.capabilities().witnesses.channels)(params, index + 1).get(index).copied()
+}
+
+/// Returns the results of differing cases: by place, by place along the last axis, and by channel.
+fn results(domain: &Domain, evidence: &[&Observed<Params>]) -> [Places; 3] {
+    let (mut places, mut columns, mut channels) = (Vec::new(), Vec::new(), Vec::new());
     for seen in evidence {
         let differ: BTreeSet<usize> = differing(seen).into_iter().collect();
         if differ.is_empty() {
@@ -64,7 +72,9 @@ fn results(domain: &Domain, evidence: &[&Observed<Params>]) -> [Places; 2] {
         }
         let words = domain.result_element(&seen.case.params).words();
         let last = last(domain, &seen.case.params).unwrap_or(0);
-        for index in 0..seen.outs.len() / words {
+        let results = seen.outs.len() / words;
+        let of_channel = (domain.capabilities().witnesses.channels)(&seen.case.params, results);
+        for index in 0..results {
             let at = index * words..(index + 1) * words;
             if seen.expected[at.clone()].iter().any(Option::is_none) {
                 continue;
@@ -72,9 +82,10 @@ fn results(domain: &Domain, evidence: &[&Observed<Params>]) -> [Places; 2] {
             let differs = at.clone().any(|word| differ.contains(&word));
             places.push((index as u64, differs));
             columns.extend((last > 0).then(|| ((index % last) as u64, differs)));
+            channels.extend(of_channel.get(index).map(|channel| (*channel as u64, differs)));
         }
     }
-    [places, columns]
+    [places, columns, channels]
 }
 
 /// Returns the tightest condition that holds all differing results, including the printed result. At least half of the held results must differ, and
