@@ -25,7 +25,7 @@ fn cvtt64(x: f64) -> i64 {
 
 /// Returns the type in a register for a storage type: the next of 8, 16 and 32 bits.
 #[inline(always)]
-const fn promoted(storage: Storage) -> Storage {
+pub(super) const fn promoted(storage: Storage) -> Storage {
     let bits = if storage.bits <= 8 { 8 } else { storage.bits.next_power_of_two() };
     Storage { bits, ..storage }
 }

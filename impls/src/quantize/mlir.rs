@@ -51,7 +51,7 @@ const AARCH64_F16: Target = Target { parts: mlir_places::aarch64_half, fixed_poi
 /// Conversion of single values on x86.
 pub(crate) const QCAST: Kernel = scalar!(
     "mlir-qcast", "quant.qcast lowered; converted as x86 converts one value: cvttss2si, then the low bits",
-    PROMISE on DOMAIN, from SOURCE, |params, x, out| qcast(params, x, out, conversion::x86)
+    PROMISE on DOMAIN, from SOURCE, qcast_x86
 );
 
 /// Conversion of vectors on x86; elements after the last whole vector are converted singly.
@@ -88,7 +88,21 @@ pub(super) const QCAST_NEON_F16: Kernel = scalar!(
 /// Converts every element by the same conversion, as -O0 code does.
 pub(crate) fn qcast(params: &Params, x: &[i32], out: &mut [i32], convert: Convert) {
     // The values of a tensor are in memory between the converting loop and the clamping loop. A scalar stays in its register.
-    let clamp = Clamp::new(params, params.container == Container::Scalar, false);
+    clamped(params, x, out, convert, Clamp::new(params, params.container == Container::Scalar, false));
+}
+
+/// Converts every element as -O0 code does on x86, where constant scales keep conversion and clamp in one loop, which does not extend the low bits of a
+/// type of fewer than 8 bits before the clamp.
+fn qcast_x86(params: &Params, x: &[i32], out: &mut [i32]) {
+    let mut clamp = Clamp::new(params, params.container == Container::Scalar, false);
+    if params.quantized.granularity != Granularity::Layer {
+        clamp.kept = conversion::promoted(params.quantized.storage);
+    }
+    clamped(params, x, out, conversion::x86, clamp);
+}
+
+/// Converts every element by the same conversion, and clamps.
+fn clamped(params: &Params, x: &[i32], out: &mut [i32], convert: Convert, clamp: Clamp) {
     let store = |sum, _: &Parts, _| clamp.stored(convert(sum, params.quantized.storage));
     with_real!(params.quantized.expressed, lowered::<_>(params, x, out, |_| Parts::all(convert), |_, _| false, store));
 }
@@ -165,6 +179,8 @@ fn summed<T: Real>(x: T, scale: T, zero_point: Option<T>) -> f64 {
 #[derive(Clone, Copy)]
 struct Clamp {
     storage: Storage,
+    /// Type of the value in memory.
+    kept: Storage,
     /// True if the value comes from a register, with all its bits.
     register: bool,
     min: Option<i64>,
@@ -179,6 +195,13 @@ impl Clamp {
         if register && halves {
             (least, largest) = (least.max(-65_504), largest.min(65_504));
         }
+        // A value in memory may exceed an unsigned type that is narrower than its word: the code relies on the conversion, which is poison, and masks
+        // nothing. The loops of a tensor apply both bounds.
+        let unmasked = !register && !storage.signed && storage.bits < conversion::promoted(storage).bits;
+        let bounded = min > least || max < largest;
+        if unmasked && bounded {
+            return Self { kept: conversion::promoted(storage), storage, register, min: Some(min), max: Some(max) };
+        }
         // If both bounds are on the same side of all values, one bound is the result.
         let all = if min >= largest {
             Some(min)
@@ -188,6 +211,7 @@ impl Clamp {
             None
         };
         Self {
+            kept: storage,
             storage,
             register,
             min: all.or((min > least).then_some(min)),
@@ -197,7 +221,7 @@ impl Clamp {
 
     #[inline(always)]
     fn stored(&self, converted: i64) -> i32 {
-        let kept = if self.register { converted } else { self.storage.low_bits(converted) };
+        let kept = if self.register { converted } else { self.kept.low_bits(converted) };
         let raised = self.min.map_or(kept, |min| kept.max(min));
         let clamped = self.max.map_or(raised, |max| raised.min(max));
         self.storage.low_bits(clamped) as i32

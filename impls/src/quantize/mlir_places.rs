@@ -228,6 +228,26 @@ mod tests {
         }
     }
 
+    /// Issue 30, item 8: results of `mlir-opt-qcast` at -O0 and -O2 for `u4<1:15>` and, at -O0 on x86, for `i4<-7:7>` by channels followed no model.
+    #[test]
+    fn values_of_narrow_types_keep_the_bits_of_their_word() {
+        let (u4, i4) = (Storage { bits: 4, signed: false }, Storage { bits: 4, signed: true });
+        let mut params = layer(Expressed::F16, u4, 1.0, 1, 3);
+        params.quantized.min = 1;
+        for kernel in ["mlir-qcast", "mlir-qcast-vector", "mlir-qcast-neon", "mlir-qcast-neon-f16"] {
+            assert_eq!(runs(kernel, &params, -3.0), [(15, 3)], "{kernel}: 254 in a byte, and the upper bound");
+        }
+        assert_eq!(runs("mlir-qcast-arm", &params, -3.0), [(1, 3)], "fcvtzu gives 0");
+        let mut params = layer(Expressed::F32, i4, 1.0, 0, 2);
+        params.quantized.min = -7;
+        assert_eq!(runs("mlir-qcast", &params, -20.0), [(-4, 2)], "the low four bits, and the bounds");
+        params.quantized.granularity = Granularity::Channel { axis: 0 };
+        params.quantized.scales = vec![Scale(1.0); 2];
+        params.quantized.zero_points = vec![0; 2];
+        assert_eq!(runs("mlir-qcast", &params, -20.0), [(-7, 2)], "-20 in a register, and the bounds");
+        assert_eq!(runs("mlir-qcast-arm", &params, -20.0), [(-4, 2)]);
+    }
+
     /// A single loop per call pays for the check of its buffers; nested loops do not.
     #[test]
     fn short_rows_of_one_loop_stay_out_of_its_vectors() {
