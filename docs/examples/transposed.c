@@ -46,7 +46,8 @@ int tiebreak_qconv2d_transposed_i8_i8_i8(const tiebreak_qconv2d_params *p, const
     for (size_t o = 0; o < c->out_channels; o++) {
         int32_t sum = (int32_t)(sum_at(c, input, weights, y, x, o) + (uint32_t)p->bias[o]);
         int right = 31 - p->shift[o];
-        int64_t result = (((int64_t)sum * p->multiplier[o] + ((int64_t)1 << (right - 1))) >> right) + p->zero_point;
+        int64_t scaled = ((int64_t)sum * p->multiplier[o] + ((int64_t)1 << (right - 1))) >> right;
+        int32_t result = (int32_t)((uint32_t)scaled + (uint32_t)p->zero_point);
         *out++ = (int8_t)(result < p->min ? p->min : result > p->max ? p->max : result);
     }
     return TIEBREAK_OK;

@@ -185,7 +185,8 @@ fn without_any_part_of_a_plan_something_would_be_alive() {
 /// of the mutant. The next three parts are for faults with several conditions, of which a quick run promises no number. `planted_faults` injects
 /// faults that only they detect (`of_conditions_that_come_together`, `of_results_where_a_float_becomes_infinite`,
 /// `of_results_at_the_bounds_of_every_stored_type`). Layers of networks in `pool` have combinations of sizes from practice. Large tensors and jointly
-/// large sizes have separate parts, which every kernel runs; the layers of networks alternate.
+/// large sizes have separate parts, which every kernel runs; the layers of networks alternate. `size_bugs` plants an average that only halves of long
+/// averages detect. Equal elements have the largest sum of a softmax, and the ends of `tanh` its largest arguments; longer plans meet both by chance.
 const SPARE: &[(&str, &str)] = &[
     ("quantize", "one value a block"),
     ("dequantize", "one value a block"),
@@ -194,6 +195,9 @@ const SPARE: &[(&str, &str)] = &[
     ("quantize", "overflow"),
     ("dequantize", "stored types"),
     ("pool", "networks"),
+    ("pool", "halves"),
+    ("softmax", "equal elements"),
+    ("qmatmul", "ends of tanh"),
 ];
 
 #[test]

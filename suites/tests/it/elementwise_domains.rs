@@ -129,23 +129,23 @@ fn cases_of_subtractions() {
 #[test]
 fn cases_of_multiplications() {
     expect![[r#"
-        tflite-mul-i8: 733 of 733
-        tflite-mul-u8: 733 of 733
-        tflite-mul-i16: 715 of 715
-        tflite-mul-single-i8: 733 of 733
-        tflite-micro-mul-i8: 733 of 733
-        arm-elementwise-mul-s8: 733 of 733
-        arm-elementwise-mul-single-s8: 733 of 733
-        tosa-mul-double-i8: 733 of 733
-        tosa-mul-single-i8: 733 of 733
-        xnnpack-qs8-vmul: 728 of 729, 1 outside-domain
-        xnnpack-qu8-vmul: 728 of 729, 1 outside-domain
-        xnnpack-qs8-vmul-neon: 728 of 729, 1 outside-domain
-        onnx-qlinearmul-i8: 729 of 729
-        onnx-qlinearmul-u8: 729 of 729
-        onnx-qlinearmul-neon-i8: 729 of 729
-        onnx-qlinearmul-neon-u8: 729 of 729
-        pytorch-qmul-i8: 729 of 729
-        pytorch-qmul-u8: 729 of 729"#]]
+        tflite-mul-i8: 745 of 745
+        tflite-mul-u8: 745 of 745
+        tflite-mul-i16: 727 of 727
+        tflite-mul-single-i8: 745 of 745
+        tflite-micro-mul-i8: 745 of 745
+        arm-elementwise-mul-s8: 745 of 745
+        arm-elementwise-mul-single-s8: 745 of 745
+        tosa-mul-double-i8: 745 of 745
+        tosa-mul-single-i8: 745 of 745
+        xnnpack-qs8-vmul: 740 of 741, 1 outside-domain
+        xnnpack-qu8-vmul: 740 of 741, 1 outside-domain
+        xnnpack-qs8-vmul-neon: 740 of 741, 1 outside-domain
+        onnx-qlinearmul-i8: 741 of 741
+        onnx-qlinearmul-u8: 741 of 741
+        onnx-qlinearmul-neon-i8: 741 of 741
+        onnx-qlinearmul-neon-u8: 741 of 741
+        pytorch-qmul-i8: 741 of 741
+        pytorch-qmul-u8: 741 of 741"#]]
     .assert_eq(&counts("mul").join("\n"));
 }

@@ -18,8 +18,12 @@ const AMONG: [usize; 2] = [1 << 12, 1 << 13];
 const SPREAD: usize = 8;
 /// Relative distances of scales that a kernel may treat as equal.
 const DISTANCES: [f64; 8] = [1e-6, -1e-4, 1e-3, -1e-6, 1e-4, -1e-3, 1e-2, -1e-5];
+/// Least whole part of a half between two scales.
+const LEAST_HALF: i32 = 24;
+/// Distance below which pairs drawn by chance rarely tell two scales apart.
+const NEAREST: f64 = 5e-4;
 /// Upper bound on draws of scales until a kernel accepts them.
-const DRAWS: usize = 16;
+const DRAWS: usize = 64;
 
 /// Relation between the scales.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,8 +70,11 @@ pub(super) fn plan<A: Arithmetic>(domain: &A::Domain, budget: &Budget, rng: &mut
 /// Returns the kinds of scales that the operation can have. A quotient of two f32 scales that is no power of two is farther than 2^-25 from all of them,
 /// so only a product of two scales is just below one.
 fn kinds<A: Arithmetic>() -> Vec<Kind> {
-    let is_product = A::UNIT.iter().all(|factor| *factor != 0.0);
-    KINDS.into_iter().filter(|kind| *kind != Kind::Below || is_product).collect()
+    KINDS.into_iter().filter(|kind| *kind != Kind::Below || is_product::<A>()).collect()
+}
+
+fn is_product<A: Arithmetic>() -> bool {
+    A::UNIT.iter().all(|factor| *factor != 0.0)
 }
 
 /// Pair of stored values.
@@ -86,13 +93,27 @@ fn parameters<A: Arithmetic>(
     let centred = with_points(&drawn, [middle; 3]);
     let drawn = if turn % 3 == 0 && Elementwise::<A>::covers(domain, &centred) { centred } else { drawn };
     let own = [drawn.lhs, drawn.rhs, drawn.out].map(|operand| operand.scale.0);
-    let pair = (any(element, rng), any(element, rng));
+    let (lhs, rhs) = (any(element, rng), any(element, rng));
+    // A kernel that rounds each operand of a sum sees the half only if the other operand is 0.
+    let pair = if is_between((kind, turn)) && !is_product::<A>() { (drawn.lhs.zero_point, rhs) } else { (lhs, rhs) };
     let scales = related::<A>(own, differences(&drawn, pair), (kind, turn))?;
     let [lhs, rhs, out] = scales.map(single);
     // By turns the result's scale, and the scales one unit in the last place above and below.
     let out = if kind == Kind::Below { out } else { [out, next(out, 1), next(out, -1)][turn % 3] };
     let params = with_scales(&drawn, [lhs, rhs, out]);
-    Elementwise::<A>::covers(domain, &params).then_some((params, pair))
+    let shows = !is_between((kind, turn)) || is_inside(&params, A::real([lhs, rhs, out], differences(&params, pair)));
+    (Elementwise::<A>::covers(domain, &params) && shows).then_some((params, pair))
+}
+
+/// True if scales are so close that only a pair made for them tells them apart.
+fn is_between((kind, turn): (Kind, usize)) -> bool {
+    kind == Kind::Close && turn % 4 != 3 && DISTANCES[turn % DISTANCES.len()].abs() < NEAREST
+}
+
+/// True if a result is within the bounds, or next to them.
+fn is_inside(params: &Params, real: f64) -> bool {
+    let placed = real + f64::from(params.out.zero_point);
+    f64::from(params.min) - 1.0 <= placed && placed <= f64::from(params.max) + 1.0
 }
 
 /// Returns scales of a kind near drawn scales, for a pair with these differences from the zero points.
@@ -109,10 +130,25 @@ fn related<A: Arithmetic>(own: Scales, pair: [f64; 2], (kind, turn): (Kind, usiz
             [lhs, rhs, exact / half]
         }
         Kind::Power => [lhs, rhs, unit(own) / power(unit(own) / out)],
+        Kind::Close if turn % 4 == 3 => {
+            let unit = unit(own);
+            [lhs, rhs, unit / power(unit / out) * also * near]
+        }
+        Kind::Close if is_between((kind, turn)) => {
+            // With either scale of the operands for both, the pair's result is on another side of a half.
+            let (lhs, rhs) = A::alike(lhs, near);
+            let exact = A::real([lhs, lhs.midpoint(rhs), 1.0], pair);
+            // Single precision tells results of this size apart after the zero point is added, too.
+            let middle = (f64::from(LEAST_HALF) + (7 * turn % 32) as f64 + 0.5).copysign(exact);
+            // A kernel that rounds twice gives the next result if the first rounding, at the last bit of its shift, gives the half.
+            let first = 2f64.powi((unit([lhs, rhs, out]) * middle / exact).log2().floor() as i32);
+            let twice = is_product::<A>() && turn / DISTANCES.len() % 2 == 1 && first < 0.5;
+            [lhs, rhs, exact / if twice { middle - first.copysign(middle) } else { middle }]
+        }
         Kind::Close => {
-            let (lhs, rhs) = [(lhs, rhs), A::alike(lhs, near)][usize::from(turn % 4 != 3)];
+            let (lhs, rhs) = A::alike(lhs, near);
             let unit = unit([lhs, rhs, out]);
-            [lhs, rhs, unit / power(unit / out) * also * if turn % 4 == 3 { near } else { 1.0 }]
+            [lhs, rhs, unit / power(unit / out) * also]
         }
         Kind::Identity => {
             A::identity(own, if turn % 2 == 0 { 1.0 } else { 1.0 + DISTANCES[turn / 2 % DISTANCES.len()] })
@@ -132,16 +168,12 @@ fn related<A: Arithmetic>(own: Scales, pair: [f64; 2], (kind, turn): (Kind, usiz
 /// Draws `among` pairs. Returns those whose results are nearest to a half and in the type, and a sample of the next nearest.
 fn decisive<A: Arithmetic>(params: &Params, [count, among]: [usize; 2], rng: &mut ChaCha8Rng) -> Vec<Pair> {
     let scales = [params.lhs, params.rhs, params.out].map(|operand| operand.scale.0);
-    let inside = |real: f64| {
-        let placed = real + f64::from(params.out.zero_point);
-        f64::from(params.min) - 1.0 <= placed && placed <= f64::from(params.max) + 1.0
-    };
     let mut drawn: Vec<(f64, Pair)> = (0..among)
         .map(|_| {
             let pair = (any(params.element, rng), any(params.element, rng));
             let real = A::real(scales, differences(params, pair));
             let away = (real - real.floor() - 0.5).abs();
-            (if inside(real) { away } else { 1.0 + away }, pair)
+            (if is_inside(params, real) { away } else { 1.0 + away }, pair)
         })
         .collect();
     let nearer = |one: &(f64, Pair), other: &(f64, Pair)| one.0.total_cmp(&other.0);

@@ -110,6 +110,11 @@ pub(crate) fn of_output<F: Fused>(sums: &Sums<F::Params>, change: Change<Requant
     }))
 }
 
+/// Separates changes at some places of the results, which come after changes of all results: at few results both can be right.
+pub(crate) fn by_place<F: Fused>(changes: Vec<Change<F>>) -> (Vec<Change<F>>, Vec<Change<F>>) {
+    changes.into_iter().partition(|change| matches!(change.class, Class::Position | Class::TruncatedTail))
+}
+
 /// Returns the changes of the requantization.
 pub(crate) fn of_requantization<F: Fused>(
     sums: &Sums<F::Params>,

@@ -3,7 +3,7 @@
 use super::wide::odd_pixels;
 use super::{Qconv2d, own, rolling};
 use crate::fused::composed::{activation, biases, tails};
-use crate::fused::part_changes::{Sums, of_product, of_requantization};
+use crate::fused::part_changes::{Sums, by_place, of_product, of_requantization};
 use crate::fused::wide;
 use tiebreak_engine::operation::Change;
 use tiebreak_impls::qconv2d::Domain;
@@ -23,8 +23,10 @@ pub(super) fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Qconv2d>> 
     out.extend(own::changes(&sums, scheme));
     out.extend(domain.transposed.map(|_| rolling::change(scheme)));
     out.push(activation(&sums, scheme, domain));
+    let (positions, others) = by_place(of_requantization(&sums, scheme, domain));
+    out.extend(others);
     out.extend(tails(&sums, scheme, "a pixel"));
-    out.extend(of_requantization(&sums, scheme, domain));
+    out.extend(positions);
     out.extend(of_product(scheme, domain));
     out
 }

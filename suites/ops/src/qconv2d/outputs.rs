@@ -12,6 +12,12 @@ use tiebreak_impls::{conv2d, requantize};
 /// Approximate standard deviation of results before the clamp, as a share of the output type's values.
 const SPREAD: f64 = 60.0 / 256.0;
 
+/// Elements of an operand beyond which the output has no clamp and no wild scale.
+const LARGE: usize = 1024;
+
+/// Number of kinds of bounds.
+const BOUNDS: usize = 5;
+
 /// Multiplier with a single bit, whose products tie often.
 const FEW_BITS: i32 = 1 << 30;
 
@@ -45,12 +51,14 @@ fn channel(scale: f64, few_bits: bool, multiple_of: i32) -> Channel {
 pub(crate) fn fitted(domain: &Domain, shape: conv2d::Params, i: usize, rng: &mut ChaCha8Rng) -> Params {
     let [mean, deviation] = sums(domain, &shape);
     let requantize = &domain.requantize;
+    // A plan has few large operands, and each must show a misread element.
+    let is_large = operands(&shape) > LARGE;
     let mut one = |few_bits: bool| {
         let range = requantize.output.range();
         let spread = SPREAD * f64::from(range.end() - range.start() + 1);
         let scale = spread / deviation * f64::exp2(f64::from(below(rng, 4096)) / 1024.0 - 2.0);
         let fitted = channel(scale, few_bits, requantize.channels.multiple_of);
-        let wild = below(rng, 16) == 0 || !requantize.takes(fitted);
+        let wild = below(rng, 16) == 0 && !is_large || !requantize.takes(fitted);
         if wild { any(requantize, rng) } else { fitted }
     };
     let of_all = |one: bool| if one { 1 } else { shape.out_channels };
@@ -63,8 +71,12 @@ pub(crate) fn fitted(domain: &Domain, shape: conv2d::Params, i: usize, rng: &mut
         _ => {}
     }
     let count = of_all(i % 7 == 6);
-    let bias = (0..count).map(|_| bias(i, [mean, deviation], rng)).collect();
-    let [zero_point, min, max] = bounds(requantize, i, rng);
+    let one = |rng: &mut ChaCha8Rng| match is_large {
+        true => near_mean([mean, deviation], rng),
+        false => bias(i, [mean, deviation], rng),
+    };
+    let bias = (0..count).map(|_| one(rng)).collect();
+    let [zero_point, min, max] = bounds(requantize, if is_large { i - i % BOUNDS } else { i }, rng);
     let fitted = Params { shape, channels, bias, bias64: Vec::new(), zero_point, min, max };
     if domain.wide { widened(fitted, rng) } else { fitted }
 }
@@ -83,13 +95,26 @@ pub(crate) fn wide(p: Params, places: u32) -> Params {
 
 /// Draws a bias that cancels the mean, a bias of 0, or any bias; few are at the ends of int32.
 fn bias(i: usize, [mean, deviation]: [f64; 2], rng: &mut ChaCha8Rng) -> i32 {
-    let away = (f64::from(below(rng, 2001)) / 1000.0 - 1.0) * deviation;
+    let near = near_mean([mean, deviation], rng);
     match (i % 8, below(rng, 24)) {
         (0, _) => 0,
         (_, 0) => [i32::MAX, i32::MIN][below(rng, 2) as usize],
         (_, 1) => int32_of_any_size(rng),
-        _ => (away - mean) as i32,
+        _ => near,
     }
+}
+
+/// Draws a bias that cancels the mean, up to a deviation.
+fn near_mean([mean, deviation]: [f64; 2], rng: &mut ChaCha8Rng) -> i32 {
+    let away = (f64::from(below(rng, 2001)) / 1000.0 - 1.0) * deviation;
+    (away - mean) as i32
+}
+
+/// Returns the elements of the larger operand.
+fn operands(shape: &conv2d::Params) -> usize {
+    let image = shape.batches * shape.height * shape.width * shape.channels;
+    let filter = shape.kernel_h * shape.kernel_w * shape.channels / shape.groups.max(1) * shape.out_channels;
+    image.max(filter)
 }
 
 /// Draws zero point and bounds: every zero point in turn, with no activation, ReLU, ReLU6, or any bounds.
@@ -104,7 +129,7 @@ pub(crate) fn bounds(domain: &requantize::Domain, i: usize, rng: &mut ChaCha8Rng
         // An odd stride, which reaches all values of a byte.
         _ => lo + (i as i32 * 85).rem_euclid(hi - lo + 1),
     };
-    let (min, max) = match i % 5 {
+    let (min, max) = match i % BOUNDS {
         0 | 1 => (lo, hi),
         2 => (zero_point, hi),
         3 => (zero_point, between(zero_point, hi)),

@@ -3,7 +3,7 @@
 use super::{Qmatmul, quantized};
 use crate::fused::Fused;
 use crate::fused::composed::{activation, biases, tails};
-use crate::fused::part_changes::{Sums, of_product, of_requantization, total};
+use crate::fused::part_changes::{Sums, by_place, of_product, of_requantization, total};
 use crate::fused::wide;
 use crate::matmul::wrapped_to;
 use tiebreak_common::Class;
@@ -27,8 +27,10 @@ pub(super) fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Qmatmul>> 
     }
     let mut out = biases(&sums, scheme);
     out.push(activation(&sums, scheme, domain));
+    let (positions, others) = by_place(of_requantization(&sums, scheme, domain));
+    out.extend(others);
     out.extend(tails(&sums, scheme, "a row"));
-    out.extend(of_requantization(&sums, scheme, domain));
+    out.extend(positions);
     out.extend(of_product(scheme, domain));
     out.extend(of_lists(&sums, scheme));
     out.extend(of_values(&sums, scheme));

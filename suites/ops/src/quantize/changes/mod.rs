@@ -164,7 +164,8 @@ fn changed(scheme: Scheme, change: PartChange) -> Vec<Change<Quantize>> {
 fn reciprocals(scheme: Scheme, change: PartChange) -> Vec<Change<Quantize>> {
     let Some(other) = Wide::of(change.to) else { return Vec::new() };
     type OfNan = fn(&Quantization) -> i64;
-    let policies: [OfNan; 4] = [|q| q.min, |q| 0.clamp(q.min, q.max), |q| q.zero_point.clamp(q.min, q.max), |q| q.max];
+    let policies: [OfNan; 5] =
+        [|q| q.min, |q| 0.clamp(q.min, q.max), |q| q.zero_point.clamp(q.min, q.max), |q| q.max, |_| 0];
     let cause = |of_nan: OfNan| {
         Change::predicts(change.class(ANY), change.because(ANY), move |case| {
             let one = |q: &Quantization, x: u64| {
