@@ -3,7 +3,7 @@
 use crate::audit::{audit, file, items, json, onnx};
 use crate::bad_input::refused;
 use crate::common::Run;
-use crate::models::build::{Operator, Tensor, model};
+use crate::models::build::{Operator, Options, Tensor, model};
 use crate::models::{quantized, small_layer};
 use serde_json::Value;
 
@@ -21,6 +21,7 @@ fn with(codes: &[i32]) -> Vec<u8> {
     model(&[small_layer()].into_iter().chain(codes.iter().map(other)).collect::<Vec<_>>())
 }
 
+const ADD: i32 = 0;
 const RESHAPE: i32 = 22;
 const SOFTMAX: i32 = 25;
 const LOGISTIC: i32 = 14;
@@ -77,6 +78,19 @@ fn what_has_no_arithmetic_is_listed_apart() {
     let extent = table.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(extent.contains("1 operator not; 1 operator without arithmetic."), "{extent}");
     assert!(!table.contains("RESHAPE"), "{table}");
+}
+
+/// The sentence on the layers had fewer channels than the next sentence, because an ADD has no list of channels.
+#[test]
+fn both_sentences_count_the_same_channels() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let x = quantized(&[1, 4, 3, 8], 0.4);
+    let options = Some(Options { kind: 11, bytes: vec![(0, 0)], ints: vec![] });
+    let add = Operator { code: ADD, tensors: [x.clone(), x.clone(), x], options, ..Operator::default() };
+    let path = file(&dir, "m.tflite", &model(&[small_layer(), add]));
+    let answer = answer(&audit(&path, &["--to=xnnpack"]).exits(0));
+    assert!(answer.contains("2 layers with 9 channels audited"), "{answer}");
+    assert!(answer.contains(" of 9 channels"), "{answer}");
 }
 
 #[test]

@@ -98,7 +98,7 @@ impl History<'_> {
         let mut smallest: Vec<&Observed<Params>> = group.differing.iter().collect();
         let capabilities = self.subject.kernel.op().capabilities();
         smallest.sort_by_cached_key(|seen| (capabilities.witnesses.shrink_priority)(seen));
-        if smallest.first().is_some_and(|smallest| self.by_equal_calls(&smallest.case, seen)) {
+        if smallest.first().is_some_and(|smallest| self.by_equal_calls(&smallest.case, seen, end)) {
             return;
         }
         for seen_alone in smallest.iter().take(TARGETS) {
@@ -131,10 +131,12 @@ impl History<'_> {
     }
 
     /// Explains a difference by calls with the same input, of which some differ: always the same calls, or others in another worker. Returns false if
-    /// no call differs, or the first one does.
-    fn by_equal_calls(&self, case: &Case<Params>, seen: &mut Explained) -> bool {
-        let (Some(one), Some(other)) = (self.equal_calls(case), self.equal_calls(case)) else { return false };
-        let EqualCalls { calls, differ, witness: Some(witness) } = one else { return false };
+    /// no call differs, if the first one always does, or if the calls take too long.
+    fn by_equal_calls(&self, case: &Case<Params>, seen: &mut Explained, end: Instant) -> bool {
+        let equal_calls = || self.equal_calls(case, end);
+        let (Some(one), Some(other)) = (equal_calls(), equal_calls()) else { return false };
+        let EqualCalls { calls, differ, witness } = one;
+        let Some(witness) = witness.or(other.witness) else { return false };
         let times = words::count(calls as u64);
         let (class, because, last) = match differ[..] {
             [1, ..] if differ == other.differ => return false,
@@ -158,13 +160,16 @@ impl History<'_> {
         true
     }
 
-    /// Runs a case many times in a fresh worker.
-    fn equal_calls(&self, case: &Case<Params>) -> Option<EqualCalls> {
+    /// Runs a case many times in a fresh worker; `None` if the calls cannot run, or do not end in time.
+    fn equal_calls(&self, case: &Case<Params>, end: Instant) -> Option<EqualCalls> {
         let elements = case.tensors.iter().map(Vec::len).sum::<usize>().max(1);
         let calls = (EQUAL_ELEMENTS / elements).clamp(1, EQUAL_CALLS);
         let (expected, mut lease) = (self.expected(case)?, self.lane.fresh()?);
         let mut all = EqualCalls { calls, differ: Vec::new(), witness: None };
         for call in 1..=calls {
+            if Instant::now() >= end {
+                return None;
+            }
             let given = outs(&mut lease, self.subject.kernel.name, case, expected.len()).ok()?;
             if differs(&expected, &given) {
                 all.differ.push(call);

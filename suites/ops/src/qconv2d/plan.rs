@@ -1,5 +1,5 @@
-//! Cases of quantized convolutions: sums around the ties of every result, corners of fixed point multiply, depth multipliers, every number of output channels, borders, strides,
-//! dilations, groups, combinations of conditions, layers of real networks, and the layers of a caller's model.
+//! Cases of quantized convolutions: sums around the ties of every result, corners of fixed point multiply, depth multipliers, every number of output
+//! channels, borders, strides, dilations, groups, combinations of conditions, layers of real networks, and the layers of a caller's model.
 
 use super::outputs::{self, bounds, fitted};
 use super::{Qconv2d, of_conv2d, wide};
