@@ -1,6 +1,7 @@
 //! Convolutions that pad with a value that does not represent 0, or on the wrong side, and transposed convolutions with a wrong filter, padding,
 //! output padding or phase.
 
+use super::matmul::through_f32;
 use super::tensor::{Mutant, mutants};
 use crate::conv2d::by_matmul::{Steps, convolve};
 use crate::conv2d::transposed::inserted::{self, STEPS};
@@ -25,6 +26,12 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = mutants![
     "mutant-s8s8-pad-zero", "padding", "s8s8 by a shift of 128, the shifted input padded by 0 and not by 128",
         claims "exact" Wrap on all(Element::I8), from "uxlfoundation/oneDNN issue 5080",
         |params, input, weights, out| onednn::run(params, 0, input, weights, out);
+    "mutant-s8s8-through-f32", "f32-step", "sums of int32 are converted to f32 and back when they are stored",
+        claims "exact" Wrap on all(Element::I8), from "oneDNN 2.6.3: convolutions of s8 x s8 to s32 on AVX-512 VNNI (finding 49)",
+        |params, input, weights, out| {
+            onednn::run(params, (params.input_zero_point + 128) as u8, input, weights, out);
+            through_f32(out);
+        };
     "mutant-swapped-borders", "layout", "top and bottom, left and right change places",
         claims "exact" Wrap on all(Element::U8), from "of our own: padding read in another order",
         |params, input, weights, out| {

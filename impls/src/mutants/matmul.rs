@@ -81,6 +81,12 @@ pub(crate) static MUTANTS: &[Mutant<Run, Domain>] = mutants![
     "mutant-f32-accumulator", "f32-step", "products with offsets are added up in f32",
         claims "exact" Wrap on Domain::all(U8, U8), from "uxlfoundation/oneDNN issue 3435",
         in_f32;
+    "mutant-sum-through-f32", "f32-step", "sums of int32 are converted to f32 and back when they are stored",
+        claims "exact" Wrap on Domain::all(I8, I8), from "oneDNN 2.6.3 and 3.13.2: s8 x s8 to s32 on AVX-512 VNNI (finding 49)",
+        |params, lhs, rhs, out| {
+            product(&SIGNED, params, lhs, rhs, out);
+            through_f32(out);
+        };
     "mutant-u8-sign-extended", "signedness", "lhs, unsigned, is sign-extended",
         claims "exact" Wrap on Domain::all(U8, U8), from "llvm/llvm-project pull request 138313",
         steps!(Steps::new(I8, U8, |_, a, b, c| blocks([I8, U8], a, b, c, sum)));
@@ -160,6 +166,11 @@ fn in_f32(params: &Params, lhs: &[u8], rhs: &[u8], out: &mut [i32]) {
         };
         *out = (0..params.k).fold(0f32, |sum, k| (sum as i128 + product(k)) as f32) as i32;
     }
+}
+
+/// Rounds each sum to 24 significant bits, ties to even, as a conversion to f32 and back does.
+pub(super) fn through_f32(sums: &mut [i32]) {
+    sums.iter_mut().for_each(|sum| *sum = *sum as f32 as i32);
 }
 
 /// Runs `interleave`, and zeroes the columns after the last whole block of 16.

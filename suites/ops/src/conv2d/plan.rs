@@ -19,6 +19,7 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
     by("borders", &mut specs, |out| out.extend(borders(domain, budget)));
     by("shapes", &mut specs, |out| out.extend(shapes(domain)));
     by("fills", &mut specs, |out| out.extend(fills(domain, budget)));
+    by("beyond f32", &mut specs, |out| out.extend(beyond_f32()));
     by("large shapes", &mut specs, |out| out.extend(large::large(domain, budget)));
     by("every size", &mut specs, |out| out.extend(large::each(domain)));
     by("random shapes", &mut specs, |out| out.extend(large::varied(domain, budget, seed)));
@@ -133,6 +134,23 @@ fn fills(domain: &Domain, budget: &Budget) -> Vec<Spec<Params>> {
         }
     }
     out
+}
+
+/// Returns two filters whose sums of the largest products of bytes are odd and greater than 2^24, so that a float of 24 bits does not hold them.
+fn beyond_f32() -> [Spec<Params>; 2] {
+    [(2051, 1), (233, 3)].map(|(channels, kernel)| {
+        let (height, width) = (kernel, kernel + 1);
+        let params = Params {
+            height,
+            width,
+            channels,
+            kernel_h: kernel,
+            kernel_w: kernel,
+            out_channels: 3,
+            ..Params::default()
+        };
+        spec(params, Fill::Largest, Fill::Largest)
+    })
 }
 
 /// Converts an int8 layer of a model to the kernel's types. Unsigned data and zero points are 128 larger, which changes no product.

@@ -57,6 +57,8 @@ pub fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Matmul>> {
         "int32 products are added to an f32, and a sum beyond int32 becomes the least int32",
         |case: &Case<Params>| Some(products_in_f32(case)),
     ));
+    let because = "the sum of int32 is converted to f32 and back";
+    out.push(Change::predicts(Class::F32Step, because, move |case: &Case<Params>| Some(through_f32(&base, case))));
     out.push(Change::found(Class::Layout, move |evidence| permutation(base, evidence)));
     out
 }
@@ -329,6 +331,13 @@ fn products_in_f32(case: &Case<Params>) -> Expected {
     let product = |product: i128| round_24(i128::from(product as i32));
     let sums = each_sum(case, |sum, of| round_24(sum + product(of)));
     sums.map(|sum| Some(i32::try_from(sum).unwrap_or(i32::MIN))).collect()
+}
+
+/// Computes the sums in int32, and converts each whole sum to f32 and back. The conversion from f32 saturates.
+fn through_f32(base: &Scheme, case: &Case<Params>) -> Expected {
+    let converted = |sum: i32| round_24(sum.into()).min(i32::MAX.into()) as i32;
+    Matmul::expected(base, case)
+        .map_or_else(|_| Vec::new(), |sums| sums.into_iter().map(|sum| sum.map(converted)).collect())
 }
 
 fn saturating_steps(case: &Case<Params>) -> Expected {
