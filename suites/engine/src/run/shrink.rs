@@ -1,5 +1,6 @@
 //! Shrinking: from a case with a property to the smallest case found that still has it.
 
+use crate::case::text;
 use crate::erased::{Domain, Params};
 use crate::operation::case::Case;
 use crate::operation::observed::Witness;
@@ -54,6 +55,11 @@ pub fn shrink_by<'a>(
         shrinker.values(&mut best, t);
     }
     shrinker.shapes(&mut best);
+    if text::arguments(domain, &best.case).is_none() {
+        (shrinker.runs, shrinker.elements) = (0, 0);
+        (0..domain.op().tensors().len()).for_each(|t| shrinker.alike(&mut best, t));
+        shrinker.shapes(&mut best);
+    }
     best
 }
 
@@ -107,6 +113,20 @@ impl Shrinker<'_> {
                 }
             }
             run = if run == 1 { 0 } else { run.div_ceil(2) };
+        }
+    }
+
+    /// Gives all elements of a tensor one value, its greatest or its least, so that a case of many elements has a text.
+    fn alike(&mut self, best: &mut Witness<Params>, t: usize) {
+        let element = self.domain.element(&best.case.params, t);
+        let places = || best.case.tensors[t].chunks(element.words()).map(|value| element.place(value));
+        for place in [places().max(), places().min()].into_iter().flatten() {
+            let mut case = best.case.clone();
+            case.tensors[t].chunks_mut(element.words()).for_each(|value| value.copy_from_slice(&element.at(place)));
+            if let Some(simpler) = self.shows(&case) {
+                *best = simpler;
+                return;
+            }
         }
     }
 

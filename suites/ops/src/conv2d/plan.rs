@@ -136,17 +136,20 @@ fn fills(domain: &Domain, budget: &Budget) -> Vec<Spec<Params>> {
     out
 }
 
-/// Returns two filters whose sums of the largest products of bytes are odd and greater than 2^24, so that a float of 24 bits does not hold them.
-fn beyond_f32() -> [Spec<Params>; 2] {
-    [(2051, 1), (233, 3)].map(|(channels, kernel)| {
-        let (height, width) = (kernel, kernel + 1);
+/// Returns filters whose sums of the largest products of bytes are odd and greater than 2^24, so that a float of 24 bits does not hold them: without
+/// zero points, with one and with two.
+fn beyond_f32() -> impl Iterator<Item = Spec<Params>> {
+    let filters = [(2051, 1, (0, 0)), (233, 3, (0, 0)), (2051, 1, (2, 0)), (233, 3, (2, -4))];
+    filters.into_iter().map(|(channels, kernel, (input_zero_point, weight_zero_point))| {
         let params = Params {
-            height,
-            width,
+            height: kernel,
+            width: kernel + 1,
             channels,
             kernel_h: kernel,
             kernel_w: kernel,
             out_channels: 3,
+            input_zero_point,
+            weight_zero_point,
             ..Params::default()
         };
         spec(params, Fill::Largest, Fill::Largest)
