@@ -59,6 +59,10 @@ pub fn changes(scheme: &Scheme, domain: &Domain) -> Vec<Change<Matmul>> {
     ));
     let because = "the sum of int32 is converted to f32 and back";
     out.push(Change::predicts(Class::F32Step, because, move |case: &Case<Params>| Some(through_f32(&base, case))));
+    let because = "the sum of int32 is converted to f32 and back if the left operand has an offset";
+    out.push(Change::predicts(Class::F32Step, because, move |case: &Case<Params>| {
+        if case.params.lhs_offset == 0 { Matmul::expected(&base, case).ok() } else { Some(through_f32(&base, case)) }
+    }));
     out.push(Change::found(Class::Layout, move |evidence| permutation(base, evidence)));
     out
 }
