@@ -37,7 +37,7 @@
 
 mod line;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 use tiebreak_impls::Form;
 use tiebreak_impls::execute::Lengths;
@@ -108,6 +108,17 @@ macro_rules! jobs {
             pub fn names(&self) -> (&'static str, &str) {
                 match self {
                     $(Self::$variant { kernel, .. } => (<$operation>::NAME, kernel),)+
+                }
+            }
+
+            /// Serializes the parameters alone.
+            ///
+            /// # Errors
+            ///
+            /// The errors of the serializer.
+            pub fn serialize_params<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self {
+                    $(Self::$variant { params, .. } => params.serialize(serializer),)+
                 }
             }
 

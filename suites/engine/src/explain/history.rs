@@ -154,10 +154,23 @@ impl History<'_> {
                 (Class::Nondeterministic, because, calls)
             }
         };
+        let command = self.printed(&vec![&witness.case; last]);
+        // If the input does not decide, a shorter case may show the difference, too.
+        let is_long = command.is_none() && class == Class::Nondeterministic;
+        if is_long && self.short().is_some_and(|case| self.by_equal_calls(&case, seen, end)) {
+            return true;
+        }
         seen.explanation = Explanation { class, because, cause: None };
-        seen.command = self.printed(&vec![&witness.case; last]).or_else(|| Some(self.whole()));
+        seen.command = command.or_else(|| Some(self.whole()));
         seen.witness = witness;
         true
+    }
+
+    /// Returns the first case of the plan that can be printed.
+    fn short(&self) -> Option<Case<Params>> {
+        let domain = &self.subject.kernel.contract.domain;
+        let mut planned = self.specs.iter().filter_map(|spec| spec.case(domain, self.request.seed));
+        planned.find(|case| self.printed(&[case]).is_some())
     }
 
     /// Runs a case many times in a fresh worker; `None` if the calls cannot run, or do not end in time.

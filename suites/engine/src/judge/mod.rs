@@ -4,6 +4,7 @@ pub mod agreement;
 pub mod in_lanes;
 pub mod lane_code;
 mod layers;
+mod numbers;
 pub mod position;
 pub mod record;
 pub mod side;

@@ -1,12 +1,8 @@
 //! Spans of the parameters of a kernel's cases: sizes, channels, offsets and scales, by the names under which a worker reads them.
 
+use super::numbers::Numbers;
 use crate::operation::meaning::{Meaning, meaning};
-use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_json::value::RawValue;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt;
 use tiebreak_reports::ledger::{Range, Size};
 use tiebreak_worker::protocol::Job;
 
@@ -27,18 +23,11 @@ struct Span {
 pub struct ParameterSpans(BTreeMap<String, Span>);
 
 impl ParameterSpans {
-    /// Adds the parameters of a job, as a worker reads them: every number by name, every element of a list, and the length of a list as `len`. A
-    /// job that cannot be serialized adds nothing.
+    /// Adds the parameters of a job under the names by which a worker reads them: every number, every element of a list, and the length of a list as `len`.
     pub fn add(&mut self, job: &Job) {
-        #[derive(Deserialize)]
-        struct Sent<'a> {
-            #[serde(borrow)]
-            params: &'a RawValue,
-        }
-        let Ok(text) = serde_json::to_string(job) else { return };
-        let Ok(Sent { params }) = serde_json::from_str(&text) else { return };
-        // Text that the serializer wrote has no errors.
-        let _ = Numbers { spans: self, name: "" }.deserialize(&mut serde_json::Deserializer::from_str(params.get()));
+        let mut name = String::new();
+        job.serialize_params(Numbers { spans: self, name: &mut name })
+            .expect("parameters are numbers, lists and fields");
     }
 
     /// Adds a number under a name.
@@ -84,88 +73,46 @@ impl ParameterSpans {
     }
 }
 
-/// Numbers in JSON, noted under a name. Every case of a run passes here, so that no value of the JSON is built.
-struct Numbers<'a> {
-    spans: &'a mut ParameterSpans,
-    name: &'a str,
-}
-
-impl<'de> DeserializeSeed<'de> for Numbers<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
-        json.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Numbers<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("JSON")
-    }
-
-    fn visit_unit<E>(self) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_i64<E>(self, number: i64) -> Result<(), E> {
-        self.spans.note(self.name, number as f64);
-        Ok(())
-    }
-
-    fn visit_u64<E>(self, number: u64) -> Result<(), E> {
-        self.spans.note(self.name, number as f64);
-        Ok(())
-    }
-
-    fn visit_f64<E>(self, number: f64) -> Result<(), E> {
-        self.spans.note(self.name, number);
-        Ok(())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        let (spans, mut len) = (self.spans, 0);
-        while list.next_element_seed(Numbers { spans: &mut *spans, name: self.name })?.is_some() {
-            len += 1;
-        }
-        spans.note(&format!("{}.len", self.name), f64::from(len));
-        Ok(())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<(), A::Error> {
-        while let Some(key) = fields.next_key::<&str>()? {
-            let name = if self.name.is_empty() { Cow::Borrowed(key) } else { format!("{}.{key}", self.name).into() };
-            fields.next_value_seed(Numbers { spans: &mut *self.spans, name: &name })?;
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde::Serialize;
+
+    #[derive(Serialize)]
+    #[serde(rename_all = "lowercase")]
+    enum B {
+        D { c: Vec<f32> },
+        Of(u8),
+        Name,
+    }
+
+    #[derive(Serialize)]
+    struct A {
+        a: u32,
+        b: B,
+        e: &'static str,
+        f: bool,
+        g: Option<f64>,
+    }
 
     #[test]
     fn numbers_are_noted_by_name_with_the_lengths_of_lists() {
         let mut spans = ParameterSpans::default();
-        for json in
-            [r#"{"a": 3, "b": {"c": [-1, 2.5], "d": null}, "e": "x", "f": true}"#, r#"{"a": 67, "b": {"c": []}}"#]
-        {
-            let numbers = Numbers { spans: &mut spans, name: "" };
-            numbers.deserialize(&mut serde_json::Deserializer::from_str(json)).expect("JSON");
+        let of = |a, b, g| A { a, b, e: "x", f: true, g };
+        let values = [
+            of(3, B::D { c: vec![-1.0, 0.1] }, None),
+            of(67, B::D { c: vec![] }, Some(f64::INFINITY)),
+            of(3, B::Of(7), None),
+        ];
+        for value in values.into_iter().chain([of(3, B::Name, Some(0.5))]) {
+            let mut name = String::new();
+            value.serialize(Numbers { spans: &mut spans, name: &mut name }).expect("numbers");
+            assert_eq!(name, "");
         }
-        let expected = [("a", 3.0, 67.0), ("b.c", -1.0, 2.5), ("b.c.len", 0.0, 2.0)];
+        let expected =
+            [("a", 3.0, 67.0), ("b.d.c", -1.0, 0.1), ("b.d.c.len", 0.0, 2.0), ("b.of", 7.0, 7.0), ("g", 0.5, 0.5)];
         let noted: Vec<_> = spans.0.iter().map(|(name, span)| (&name[..], span.least, span.greatest)).collect();
-        assert_eq!(noted, expected);
+        assert_eq!(noted, expected, "0.1 is read from its shortest text, as by a worker");
         assert_eq!(spans.0["a"].remainders, 1 << 3, "67 is 3 modulo 64");
     }
 }

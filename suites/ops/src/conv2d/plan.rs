@@ -19,7 +19,7 @@ pub(super) fn plan(domain: &Domain, budget: &Budget, seed: u64) -> Vec<Spec<Para
     by("borders", &mut specs, |out| out.extend(borders(domain, budget)));
     by("shapes", &mut specs, |out| out.extend(shapes(domain)));
     by("fills", &mut specs, |out| out.extend(fills(domain, budget)));
-    by("beyond f32", &mut specs, |out| out.extend(beyond_f32()));
+    by("beyond f32", &mut specs, |out| out.extend(beyond_f32(domain)));
     by("large shapes", &mut specs, |out| out.extend(large::large(domain, budget)));
     by("every size", &mut specs, |out| out.extend(large::each(domain)));
     by("random shapes", &mut specs, |out| out.extend(large::varied(domain, budget, seed)));
@@ -137,17 +137,24 @@ fn fills(domain: &Domain, budget: &Budget) -> Vec<Spec<Params>> {
 }
 
 /// Returns filters whose sums of the largest products of bytes are odd and greater than 2^24, so that a float of 24 bits does not hold them: without
-/// zero points, with one and with two.
-fn beyond_f32() -> impl Iterator<Item = Spec<Params>> {
-    let filters = [(2051, 1, (0, 0)), (233, 3, (0, 0)), (2051, 1, (2, 0)), (233, 3, (2, -4))];
-    filters.into_iter().map(|(channels, kernel, (input_zero_point, weight_zero_point))| {
+/// zero points, with one and with two. The last one is as small as possible: its inputs are 255 above the zero point.
+fn beyond_f32(domain: &Domain) -> impl Iterator<Item = Spec<Params>> {
+    let least = if domain.operands.lhs == Element::U8 { 0 } else { -128 };
+    let filters = [
+        ([2051, 1, 3], [0, 0]),
+        ([233, 3, 3], [0, 0]),
+        ([2051, 1, 3], [2, 0]),
+        ([233, 3, 3], [2, -4]),
+        ([519, 1, 1], [least, 0]),
+    ];
+    filters.into_iter().map(|([channels, kernel, out_channels], [input_zero_point, weight_zero_point])| {
         let params = Params {
             height: kernel,
-            width: kernel + 1,
+            width: kernel + usize::from(out_channels > 1),
             channels,
             kernel_h: kernel,
             kernel_w: kernel,
-            out_channels: 3,
+            out_channels,
             input_zero_point,
             weight_zero_point,
             ..Params::default()
