@@ -112,7 +112,7 @@ fn a_fault_by_chance_is_not_said_to_depend_on_earlier_calls() {
     let is_wrong = "unsigned seed = (unsigned)getpid() * 2654435761u; if (!next) next = 24 + seed % 48;         if (++calls < next) return 0; next += 16 + ((calls + seed) * 2654435761u >> 16) % 48; return 1;";
     for found in finding_of(is_wrong) {
         assert_eq!(found["class"], "nondeterministic", "{found}");
-        assert!(command(&found).contains(" --repeat "), "{}", command(&found));
+        assert!(command(&found).contains(" --repeat "), "{found}");
     }
 }
 

@@ -166,11 +166,12 @@ impl History<'_> {
         true
     }
 
-    /// Returns the first case of the plan that can be printed.
+    /// Returns the first case of the plan that has results and can be printed.
     fn short(&self) -> Option<Case<Params>> {
         let domain = &self.subject.kernel.contract.domain;
         let mut planned = self.specs.iter().filter_map(|spec| spec.case(domain, self.request.seed));
-        planned.find(|case| self.printed(&[case]).is_some())
+        let has_results = |case: &Case<Params>| self.expected(case).is_some_and(|expected| !expected.is_empty());
+        planned.find(|case| has_results(case) && self.printed(&[case]).is_some())
     }
 
     /// Runs a case many times in a fresh worker; `None` if the calls cannot run, or do not end in time.
