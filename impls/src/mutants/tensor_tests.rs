@@ -123,22 +123,24 @@ fn matmul_witnesses_of_the_reports() {
 fn conv2d_mutants_are_wrong_at_borders_only() {
     let inner =
         conv2d::Params { height: 4, width: 5, kernel_h: 3, kernel_w: 2, input_zero_point: 9, ..Default::default() };
-    for Mutant { kernel, .. } in super::conv2d::MUTANTS {
+    for Mutant { kernel, class, .. } in super::conv2d::MUTANTS {
         let domain = &kernel.contract.domain.operands;
-        if kernel.contract.domain.transposed.is_some() || kernel.name == "mutant-s8s8-through-f32" {
+        if kernel.contract.domain.transposed.is_some() {
             continue;
         }
+        // Rounding to f32 changes large sums alone.
+        let at_borders = *class != "f32-step";
         for (params, differs) in [(inner, false), (conv2d::Params { left: 1, bottom: 1, ..inner }, true)] {
             let (input, weights) = (elements(domain.lhs, 20), elements(domain.rhs, 6));
             let got = conv2d::tests::convolve(kernel, Form::Native, &params, &input, &weights);
             let defined = conv2d::tests::definition(&params, &input, &weights);
             let promised: Vec<i32> = defined.iter().map(|result| result.by("exact")).collect();
-            assert_eq!(got != promised, differs, "{} {params:?}", kernel.name);
+            assert_eq!(got != promised, differs && at_borders, "{} {params:?}", kernel.name);
         }
     }
 }
 
-/// 519 products of 255 by 127 are the shortest odd sum of such products that f32 does not hold; 517 products are right.
+/// The sum of 519 products of 255 by 127 is the least one that f32 does not hold. The sum of 517 products is right.
 #[test]
 fn sums_of_convolutions_beyond_f32_are_rounded() {
     let Mutant { kernel, .. } = find("mutant-s8s8-through-f32", super::conv2d::MUTANTS);

@@ -157,7 +157,7 @@ impl History<'_> {
         let command = self.printed(&vec![&witness.case; last]);
         // If the input does not decide, a shorter case may show the difference, too.
         let is_long = command.is_none() && class == Class::Nondeterministic;
-        if is_long && self.short().is_some_and(|case| self.by_equal_calls(&case, seen, end)) {
+        if is_long && self.first_printable().is_some_and(|case| self.by_equal_calls(&case, seen, end)) {
             return true;
         }
         seen.explanation = Explanation { class, because, cause: None };
@@ -167,7 +167,7 @@ impl History<'_> {
     }
 
     /// Returns the first case of the plan that has results and can be printed.
-    fn short(&self) -> Option<Case<Params>> {
+    fn first_printable(&self) -> Option<Case<Params>> {
         let domain = &self.subject.kernel.contract.domain;
         let mut planned = self.specs.iter().filter_map(|spec| spec.case(domain, self.request.seed));
         let has_results = |case: &Case<Params>| self.expected(case).is_some_and(|expected| !expected.is_empty());

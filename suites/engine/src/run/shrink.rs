@@ -55,6 +55,7 @@ pub fn shrink_by<'a>(
         shrinker.values(&mut best, t);
     }
     shrinker.shapes(&mut best);
+    // A case without a text can only be shown by the run of the whole plan.
     if text::arguments(domain, &best.case).is_none() {
         (shrinker.runs, shrinker.elements) = (0, 0);
         (0..domain.op().tensors().len()).for_each(|t| shrinker.alike(&mut best, t));

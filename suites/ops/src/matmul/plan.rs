@@ -161,8 +161,8 @@ fn depths(domain: &Domain) -> Vec<Spec<Params>> {
     // Deep products whose offsets are both those of the middle of unsigned bytes.
     out.extend([-128, 128].map(|both| spec(2, 3, BEYOND_F32, (both, both), Fill::Varied, Fill::Varied)));
     // Odd products, with sums that a float of 24 bits does not hold: without offsets, with one and with two.
-    let even = [(0, 0), (-2, 0), (0, 2), (2, -4)];
-    out.extend(even.map(|offsets| spec(2, 3, BEYOND_F32, offsets, Fill::Largest, Fill::Largest)));
+    let pairs = [(0, 0), (-2, 0), (0, 2), (2, -4)];
+    out.extend(pairs.map(|offsets| spec(2, 3, BEYOND_F32, offsets, Fill::Largest, Fill::Largest)));
     if domain.depth.contains(&BEYOND_INT16) {
         out.push(spec(1, 1, BEYOND_INT16, (128, -3), Fill::Varied, Fill::Varied));
     }
